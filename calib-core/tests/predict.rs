@@ -50,7 +50,11 @@ fn outputs() -> [(&'static str, Output<'static>, (u16, ScoreEcho)); 9] {
         ("codes", Output::Codes(codes), code),
         ("quantized logits", Output::QuantizedLogits { codes, logits }, code),
         ("top-label code", Output::TopLabelCode(top), code),
-        ("top-label top-two margin", Output::TopLabelCodeMargin(top2_margin), (1, ScoreEcho::Top2Margin(140))),
+        (
+            "top-label top-two margin",
+            Output::TopLabelCodeMargin(top2_margin),
+            (1, ScoreEcho::Top2Margin(140)),
+        ),
     ]
 }
 

@@ -124,7 +124,7 @@ FILES = {
 #: Fits that the command and the Python package make alike: the rows, and the options.
 FITS: list[tuple[str, dict[str, Any]]] = [
     ("binary", {}), ("binary", {"epsilon": 0.15}), ("binary", {"alpha": 0.05}), ("few", {}), ("rounded", {}), ("margins", {}),
-    ("binary", {"method": "umd", "bins": 10}), ("binary", {"method": "umd", "points_per_bin": 200}),
+    ("binary", {"method": "umd", "bins": 10}), ("binary", {"method": "umd", "rows_per_bin": 200}),
     ("binary", {"method": "umd", "bins": 10, "bound": "hoeffding"}), ("binary", {"method": "umd", "bins": 10, "table": "u16"}),
     ("binary", {"method": "umd", "bins": 10, "candidates": 5}), ("binary", {"method": "umd", "bins": 10, "alpha_spent": 0.1}),
     ("rounded", {"method": "umd-randomized", "bins": 8}), ("binary", {"method": "umd-original", "bins": 10}),
@@ -140,7 +140,7 @@ FITS: list[tuple[str, dict[str, Any]]] = [
     ("binary", {"method": "umd", "bins": 9, "classifier_id": "0011223344556677"}),
     ("logits", {}), ("logits", {"method": "umd", "bins": 5, "reduction": "confidence"}),
     ("logits", {"method": "umd", "bins": 3, "reduction": "top-label"}),
-    ("logits", {"method": "umd", "points_per_bin": 100, "reduction": "top-label"}),
+    ("logits", {"method": "umd", "rows_per_bin": 100, "reduction": "top-label"}),
     ("logits", {"method": "umd", "bins": 5, "reduction": "class-wise"}),
     ("logits", {"method": "isotonic", "reduction": "normalized"}),
     ("logits", {"method": "umd", "bins": 4, "reduction": "top-k-label", "k": 2}),

@@ -79,7 +79,7 @@ def test_rows_without_a_probability_are_left_out(logits):
     """A class that no calibration row is predicted to be has no table."""
     values, labels = logits
     seen = values.argmax(axis=1) != 2
-    calibrator = calib_host.fit(values[seen], labels[seen], "umd", kind="logits", reduction="top-label", points_per_bin=50)
+    calibrator = calib_host.fit(values[seen], labels[seen], "umd", kind="logits", reduction="top-label", rows_per_bin=50)
     assert list(calibrator.uncalibrated)
     assert np.isnan(calibrator.predict(values)["prob"]).tolist() == (~seen).tolist()
     with pytest.warns(CalibrationWarning, match="overlap with the calibration data"):
@@ -96,14 +96,14 @@ def test_plans():
     assert calib_host.plan(n=1770, bins=10)["epsilon"] < 0.1 < calib_host.plan(n=1760, bins=10)["epsilon"]
     assert calib_host.plan(bins=10, epsilon=0.1)["n"] == 1770
     assert calib_host.plan(n=1770, epsilon=0.1)["bins"] == 10
-    assert calib_host.plan(n=10_000, points_per_bin=100, classes=10)["divided_among"] == 10
+    assert calib_host.plan(n=10_000, rows_per_bin=100, classes=10)["divided_among"] == 10
     with pytest.raises(UsageError, match="give two of"):
         calib_host.plan(n=10)
     for alpha in (0.0, 1.0, 5.0, float("nan")):
         with pytest.raises(UsageError, match="alpha is a fraction"):
             calib_host.plan(n=100, bins=2, alpha=alpha)
     with pytest.raises(UsageError, match="1 class at least"):
-        calib_host.plan(n=100, points_per_bin=10, classes=0)
+        calib_host.plan(n=100, rows_per_bin=10, classes=0)
 
 
 def test_comparisons_recommend(binary):

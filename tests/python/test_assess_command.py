@@ -112,7 +112,7 @@ def test_vectors_before_and_after(reduction, kind, how, logits, tmp_path):
     values = softmax(logits[0]) if kind == "probs" else logits[0].astype(np.float32)
     fitted = {"method": "temperature"}
     if reduction is not None:
-        fitted = {"method": "umd", "reduction": reduction, "points_per_bin": 50}
+        fitted = {"method": "umd", "reduction": reduction, "rows_per_bin": 50}
         fitted |= {"k": 2} if reduction.startswith("top-k") else {}
     calibrator = calib_host.fit(values[:800], labels[:800], kind=kind, **fitted)
     calibrator.save(tmp_path / "cal.bin")
@@ -130,7 +130,7 @@ def test_vectors_of_codes_before_and_after(kind, logits, tmp_path):
     if kind == "logits":
         what |= {"score_encoding": ("i8", 0.1, 0), "class_score": "margin"}
         codes = np.clip(np.rint(logits[0] * 10), -128, 127).astype(np.int64)
-    calibrator = calib_host.fit(codes[:800], labels[:800], "umd", kind=kind, points_per_bin=50, **what)
+    calibrator = calib_host.fit(codes[:800], labels[:800], "umd", kind=kind, rows_per_bin=50, **what)
     calibrator.save(tmp_path / "cal.bin")
     expected = asked(tmp_path, "cal.bin", *files(tmp_path, kind, codes[800:], labels[800:]))
     assert calibrator.assess(codes[800:], labels[800:]) == expected
@@ -188,7 +188,7 @@ FITTED = {
     "scores": {"method": "isotonic"},
     "margins": {"method": "isotonic"},
     "codes": {"method": "isotonic", "score_encoding": ("u8", 1 / 255, 0)},
-    "probs": {"method": "umd", "reduction": "top-label", "points_per_bin": 50},
+    "probs": {"method": "umd", "reduction": "top-label", "rows_per_bin": 50},
     "logits": {"method": "temperature"},
 }
 

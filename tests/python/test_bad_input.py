@@ -75,7 +75,7 @@ def test_labels(labels, words):
         ({"alpha": 1.5, "method": "umd", "bins": 2}, "alpha is 1.5"),
         ({"kind": "probabilities"}, "there are"),
         ({"reduction": "top-label"}, "reduction needs a matrix"),
-        ({"method": "umd", "bins": 2, "points_per_bin": 4}, "points_per_bin"),
+        ({"method": "umd", "bins": 2, "rows_per_bin": 4}, "rows_per_bin"),
         ({"method": "sierpinski"}, "whole vectors"),
     ],
 )
@@ -271,8 +271,8 @@ def test_what_goes_beside_the_labels_has_a_row_for_each():
 def test_what_is_said_has_the_names_of_python():
     """Errors and hints name keywords, and no options of the command."""
     cases = [
-        ({"method": "umd"}, "umd needs bins or points_per_bin, such as bins=10"),
-        ({"method": "isotonic", "points_per_bin": 50}, "isotonic chooses its bins itself: leave out points_per_bin"),
+        ({"method": "umd"}, "umd needs bins or rows_per_bin, such as bins=10"),
+        ({"method": "isotonic", "rows_per_bin": 50}, "isotonic chooses its bins itself: leave out rows_per_bin"),
         ({"method": "isotonic", "monitor": True}, "hint: add monitor_bins with a number"),
         ({"method": "vector"}, 'use kind="logits" or kind="probs", without reduction'),
         ({"method": "umd", "bins": 59}, "hint: use bins 1 or fewer"),

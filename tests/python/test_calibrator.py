@@ -95,7 +95,7 @@ def test_every_reduction(reduction, kind, logits):
     if kind == "probs":
         values = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
     k = {"k": 2} if reduction.startswith("top-k") else {}
-    calibrator = calib_host.fit(values, labels, "umd", kind=kind, reduction=reduction, points_per_bin=50, **k)
+    calibrator = calib_host.fit(values, labels, "umd", kind=kind, reduction=reduction, rows_per_bin=50, **k)
     assert calibrator.reduction.startswith(reduction)
     said = calibrator.predict(values)
     probs = said["prob"] if said.dtype.names else said
@@ -187,7 +187,7 @@ def test_codes_of_logits_are_calibrated_as_codes(logits):
     values, labels = logits
     codes = np.clip(np.round(values / 0.1), -128, 127).astype(np.int8)
     how = {"score_encoding": ("i8", 0.1, 0), "class_score": "margin"}
-    calibrator = calib_host.fit(codes, labels, "umd", kind="logits", reduction="top-label", points_per_bin=50, **how)
+    calibrator = calib_host.fit(codes, labels, "umd", kind="logits", reduction="top-label", rows_per_bin=50, **how)
     assert calibrator.takes_codes
     said = calibrator.predict(codes)
     # Of equal codes the first is the predicted class.
@@ -211,7 +211,7 @@ def test_weights_and_clusters(binary):
     assert twice.n_points == 2000
     weighted = calib_host.fit(scores, labels, "isotonic", sample_weight=np.full(2000, 3.0))
     np.testing.assert_array_equal(weighted.predict(scores), calib_host.fit(scores, labels, "isotonic").predict(scores))
-    with pytest.raises(UsageError, match="umd counts points|real weights"):
+    with pytest.raises(UsageError, match="umd counts observations|real weights"):
         calib_host.fit(scores, labels, "umd", bins=3, sample_weight=np.ones(2000))
 
 

@@ -98,7 +98,7 @@ def test_codes(encoding, dtype, scale, zero_point, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "umd", "reduction": "top-label", "points_per_bin": 50},
+        {"method": "umd", "reduction": "top-label", "rows_per_bin": 50},
         {"method": "isotonic", "reduction": "confidence"},
         {"method": "isotonic", "reduction": "class-wise"},
         {"method": "beta", "reduction": "normalized"},

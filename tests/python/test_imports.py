@@ -155,7 +155,7 @@ def test_the_device_gives_what_the_other_gave(kind):
         assert proof.compared >= 1_000_000 and proof.largest_difference <= tolerance, proof
         assert calibrator.guarantee is None and "imported=" in calibrator.parameters
         # To how many rows it was fitted is unknown.
-        assert " points" not in repr(calibrator).split(":")[0]
+        assert " observations" not in repr(calibrator).split(":")[0]
         largest = max(largest, proof.largest_difference)
     print(f"{kind}: {len(SEEDS)} objects, largest difference {largest:.3g}")
 

@@ -230,7 +230,7 @@ def test_comparisons_are_those_of_the_command(binary, logits, tmp_path, alone):
     of_classes = asked(
         tmp_path, "compare", "--logits=fit-logits.npy", "--labels=fit-classes.npy", "--test=test-logits.npy",
         "--test-labels=test-classes.npy", "--claim=top-label", "--reductions=top-label", "--methods=umd,isotonic,temperature",
-        "--points-per-bin=100",
+        "--rows-per-bin=100",
     )  # fmt: skip
     alone()
     found = calib_host.compare(scores, labels, methods=["umd", "isotonic", "platt", "beta"], bins=5, folds=3, repeats=1)
@@ -239,7 +239,7 @@ def test_comparisons_are_those_of_the_command(binary, logits, tmp_path, alone):
     assert dict(found) == clustered
     found = calib_host.compare(
         values[:700], classes[:700], kind="logits", test=(values[700:], classes[700:]), claim="top-label",
-        reductions=["top-label"], methods=["umd", "isotonic", "temperature"], points_per_bin=100,
+        reductions=["top-label"], methods=["umd", "isotonic", "temperature"], rows_per_bin=100,
     )  # fmt: skip
     assert dict(found) == of_classes
 
@@ -250,8 +250,8 @@ def test_comparisons_that_cannot_be(binary, logits):
     for rows, options, error, words in [
         ((scores, labels), {"claim": "top-label"}, UsageError, 'claim needs a matrix: kind="logits" or kind="probs" instead of'),
         ((scores, labels), {"methods": ["vector"]}, UsageError, "vector calibrates whole vectors"),
-        ((scores, labels), {"points_per_bin": 50}, UsageError, "reductions and points_per_bin need a matrix"),
-        ((scores[:3], labels[:3]), {}, UsageError, "3 points are fewer than the 5 folds: choose fewer with folds"),
+        ((scores, labels), {"rows_per_bin": 50}, UsageError, "reductions and rows_per_bin need a matrix"),
+        ((scores[:3], labels[:3]), {}, UsageError, "3 observations are fewer than the 5 folds: choose fewer with folds"),
         ((scores, labels), {"folds": 1}, UsageError, "folds is 1"),
         ((scores, labels), {"metric": "l2"}, UsageError, 'there is no metric "l2"'),
         ((scores, labels), {"test": (scores, labels)}, DataError, "the rows that every method is fitted to"),
@@ -315,11 +315,11 @@ def test_plans_are_those_of_the_command(tmp_path):
     expected = planned("--sensitivity=0.95", "--specificity=0.9", "--prevalence=0.1", "--groups=2")
     assert calib_host.plan_threshold(0.95, 0.9, prevalence=0.1, groups=2) == expected
     assert calib_host.plan_validation(0.1, 0.75) == planned("--validation", "--prevalence=0.1", "--auc=0.75")
-    assert calib_host.plan(points_per_bin=200, epsilon=0.1) == planned("--points-per-bin=200", "--epsilon=0.1")["answer"]
+    assert calib_host.plan(rows_per_bin=200, epsilon=0.1) == planned("--rows-per-bin=200", "--epsilon=0.1")["answer"]
     for ask, words in [
-        (lambda: calib_host.plan(n=9, bins=3, points_per_bin=3), "n, bins and points_per_bin leave nothing to answer"),
-        (lambda: calib_host.plan(n=100, epsilon=0.01), "100 points give no epsilon below 0"),
-        (lambda: calib_host.plan(n=100, bins=2, classes=3), "with classes give two of n, points_per_bin and epsilon"),
+        (lambda: calib_host.plan(n=9, bins=3, rows_per_bin=3), "n, bins and rows_per_bin leave nothing to answer"),
+        (lambda: calib_host.plan(n=100, epsilon=0.01), "100 observations give no epsilon below 0"),
+        (lambda: calib_host.plan(n=100, bins=2, classes=3), "with classes give two of n, rows_per_bin and epsilon"),
         (lambda: calib_host.plan_threshold(), "give sensitivity or specificity"),
         (lambda: calib_host.plan_threshold(1.0), "sensitivity is 1: it is a share"),
         (lambda: calib_host.plan_validation(0.1, 0.3), "auc is 0.3"),

@@ -91,7 +91,7 @@ def test_a_frozen_estimator_may_know_classes_that_the_rows_lack():
 def test_with_folds_nothing_is_guaranteed_anywhere(reduction, tmp_path):
     X, y = make_classification(900, n_classes=2 if reduction is None else 3, n_informative=5, random_state=2)
     how = {"method": "umd", "reduction": reduction, "bins": 4 if reduction is None else None}
-    how |= {} if reduction is None else {"points_per_bin": 60}
+    how |= {} if reduction is None else {"rows_per_bin": 60}
     frozen = CalibratedClassifier(FrozenEstimator(GaussianNB().fit(X[:300], y[:300])), **how).fit(X[300:], y[300:])
     assert frozen.calibrator_.guarantee.epsilon < 1
     calibrator = CalibratedClassifier(GaussianNB(), cv=3, **how).fit(X, y).calibrator_

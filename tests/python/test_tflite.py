@@ -124,10 +124,10 @@ def test_of_two_outputs_the_second_is_class_1(data):
 def test_several_classes(several):
     X, y, weights = several
     content = networks.dense(weights, np.zeros(4), X, SOFTMAX)
-    calibrator = from_tflite(interpreter(content), X, y, "umd", reduction="top-label", points_per_bin=50)
+    calibrator = from_tflite(interpreter(content), X, y, "umd", reduction="top-label", rows_per_bin=50)
     codes = tflite_codes(interpreter(content), X)
     how = {"score_encoding": ("i8", 1 / 256, -128)}
-    direct = calib_host.fit(codes, y, "umd", kind="probs", reduction="top-label", points_per_bin=50, **how)
+    direct = calib_host.fit(codes, y, "umd", kind="probs", reduction="top-label", rows_per_bin=50, **how)
     assert calibrator == direct and calibrator.n_classes == 4
     said = calibrator.predict(codes)
     np.testing.assert_array_equal(codes[np.arange(1500), said["class"]], codes.max(axis=1))

@@ -35,7 +35,7 @@ pub use gdb::GdbProbe;
 pub use image::{ImageSize, flashed_bytes, function_assembly, image_size, symbol_addr_of, symbol_sizes};
 pub use kills::{Changes, Kills, changes, kills};
 pub use load::{Answers, LoadReport, load};
-pub use margins::{top2_margins, margins};
+pub use margins::{margins, top2_margins};
 pub use parity::{
     Parity, asked, bare_scores, classified_rows, code_vectors, coded_rows, expected, quantized_softmax,
     vectors,

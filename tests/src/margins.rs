@@ -81,13 +81,19 @@ pub fn top2_margins(
 ) -> Result<Parity> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let requests = match artifact.header().encoding.code_range() {
-        Some((lowest, highest)) => top2_margins_of_codes(&mut rng, artifact, (highest - lowest) as u16, count),
+        Some((lowest, highest)) => {
+            top2_margins_of_codes(&mut rng, artifact, (highest - lowest) as u16, count)
+        }
         None => top2_margins_of_logits(&mut rng, artifact, count),
     };
     asked(emulator, rule, artifact, requests)
 }
 
-fn top2_margins_of_logits(rng: &mut Xoshiro256PlusPlus, artifact: &Artifact<'_>, count: usize) -> Vec<RequestBody> {
+fn top2_margins_of_logits(
+    rng: &mut Xoshiro256PlusPlus,
+    artifact: &Artifact<'_>,
+    count: usize,
+) -> Vec<RequestBody> {
     let classes = usize::from(artifact.header().classes);
     let mut rows = Vec::new();
     for class in 0..classes {
@@ -132,7 +138,9 @@ fn top2_margins_of_codes(
             _ => Vec::new(),
         };
         let around = edges.into_iter().flat_map(|edge| [edge.saturating_sub(1), edge, edge + 1]);
-        for top2_margin in around.chain([0, 1, max_key.into()]).map(|top2_margin| top2_margin.min(max_key.into()) as u16) {
+        for top2_margin in
+            around.chain([0, 1, max_key.into()]).map(|top2_margin| top2_margin.min(max_key.into()) as u16)
+        {
             for second in [0, (max_key - top2_margin) / 2, max_key - top2_margin] {
                 let mut row = vec![second; classes];
                 row[class] = second + top2_margin;

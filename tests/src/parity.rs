@@ -358,7 +358,10 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let Input::Keys(keys) = input else { bail!("no codes for an artifact over codes") };
             let (class, [most, second]) = first_two(keys).context("a vector of one class")?;
             let top = TopLabelCodeMargin::from_keys(calibrator.encoding(), keys)?;
-            ensure!((top.class(), top.top2_margin()) == (class, most - second), "another top-two margin than by sorting");
+            ensure!(
+                (top.class(), top.top2_margin()) == (class, most - second),
+                "another top-two margin than by sorting"
+            );
             let outcome = calibrator.calibrate(top)?;
             ReplyBody::Answer(of_class(class, ScoreEcho::Top2Margin(most - second), outcome))
         }

@@ -44,7 +44,10 @@ fn what_a_device_would_not_run_rightly_is_refused_with_the_reason() {
 fn the_networks_of_the_demonstration_are_read() {
     let case = NetworkCase::digits().unwrap();
     let Network { name, shape, outputs, output_kind, .. } = &case.network;
-    assert_eq!((name.as_str(), &shape[..], *outputs, *output_kind), ("digits", &[8, 8, 1][..], 10, OutputKind::Logits));
+    assert_eq!(
+        (name.as_str(), &shape[..], *outputs, *output_kind),
+        ("digits", &[8, 8, 1][..], 10, OutputKind::Logits)
+    );
     assert_eq!(case.calibration.map(|rows| rows.codes.len()), Some(900));
     assert_eq!((case.test.codes.len(), case.test.rows.features[0].len()), (497, 64));
 

@@ -174,7 +174,7 @@ impl fmt::Display for ParseError {
             Self::Groups(cause) => write!(f, "the groups: {cause}"),
             Self::Monitors(cause) => write!(f, "the monitors: {cause}"),
             Self::Band => f.write_str("the band is not in order, or not of these scores"),
-            Self::Counts => f.write_str("its numbers of calibration points contradict each other"),
+            Self::Counts => f.write_str("its numbers of calibration observations contradict each other"),
         }
     }
 }

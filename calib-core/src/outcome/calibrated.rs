@@ -171,7 +171,7 @@ impl fmt::Display for Uncalibrated {
             Self::NoArtifact => "there is no calibrator",
             Self::BadArtifact => "the calibrator is damaged",
             Self::OtherClassifier => "the calibrator was fitted for another classifier",
-            Self::EmptyBin => "no calibration point is in the score's bin",
+            Self::EmptyBin => "no calibration observation is in the score's bin",
             Self::ZeroSum => "every class has the probability 0",
             Self::NoTable => "the calibrator has no table, only thresholds of the score",
             Self::Alarmed => "the calibrator's monitors raised an alarm",

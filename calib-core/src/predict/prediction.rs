@@ -108,7 +108,9 @@ impl fmt::Display for Mismatch {
             Self::Kind { classes: 2 } => f.write_str("the artifact takes another kind of score"),
             Self::Kind { classes } => write!(f, "the artifact takes scores of {classes} classes"),
             Self::Encoding(encoding) => write!(f, "the artifact takes {encoding}"),
-            Self::ClassScore => f.write_str("the artifact takes the other one of a code and its top-two margin"),
+            Self::ClassScore => {
+                f.write_str("the artifact takes the other one of a code and its top-two margin")
+            }
             Self::AllClasses => f.write_str("the artifact takes the codes of all classes"),
             Self::Group(groups) => write!(f, "the artifact has {groups} groups, and none of them is named"),
         }

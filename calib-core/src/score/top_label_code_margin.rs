@@ -65,7 +65,12 @@ impl TopLabelCodeMargin {
         if classes < 2 {
             return Err(CodeVectorError::ClassCount(classes));
         }
-        Ok(Self { encoding, classes: classes as u16, class: class as u16, top2_margin: (top - second) as u16 })
+        Ok(Self {
+            encoding,
+            classes: classes as u16,
+            class: class as u16,
+            top2_margin: (top - second) as u16,
+        })
     }
 
     /// Finds the class and its top-two margin in codes given as [keys](super::QuantizedScore::key).

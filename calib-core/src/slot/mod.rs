@@ -102,7 +102,7 @@ pub use buffer::{ArtifactBuffer, BufferFull};
 pub use error::{InstallError, SlotFault};
 pub use install::{Install, Progress, Receipt};
 pub use layout::{Erased, LayoutError, SlotLayout};
-pub use store::{UnusableSlot, SlotContent, SlotStore, slot_trailer};
+pub use store::{SlotContent, SlotStore, UnusableSlot, slot_trailer};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
 pub use trusted_key::{NotAKey, TrustedKey};

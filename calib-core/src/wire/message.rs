@@ -10,7 +10,7 @@ use crate::artifact::{ClassifierId, Guarantee, Identity, Method, ParseError, Red
 use crate::decision::AlarmRule;
 use crate::predict::Mismatch;
 use crate::score::{CodeError, LogitsError, ProbsError, ScoreEncoding, ScoreError};
-use crate::slot::{UnusableSlot, SlotFault};
+use crate::slot::{SlotFault, UnusableSlot};
 
 /// The version of the device protocol, which a device states in its [status](Status::protocol).
 ///

@@ -32,8 +32,8 @@ mod update;
 
 pub use crate::predict::{Ranked, RankedList, ScoreEcho};
 pub use counters::{
-    ActionOnAlarm, Counters, CountersRefusal, Persistence, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
-    Raised, Watched,
+    ActionOnAlarm, Counters, CountersRefusal, KnownOutcomes, MAX_COUNTED_BINS, Persistence,
+    PredictionOutcome, Raised, Watched,
 };
 pub use frame::{FrameError, FrameReader, MAX_FRAME, decode, encode};
 pub use message::{

@@ -169,7 +169,9 @@ fn the_top2_margin_of_a_code_is_written_and_read_as_pinned() {
     let bytes = aligned(&golden);
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
     assert_eq!((artifact.header(), artifact.tables().get(0)), (&header, Some(table)));
-    let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else { panic!("not by top-two margin") };
+    let Calibrator::TopLabelCodeMargin(calibrator) = artifact.calibrator() else {
+        panic!("not by top-two margin")
+    };
     assert_eq!((calibrator.classes(), calibrator.encoding()), (3, I8));
     let prob = |codes: [i8; 3]| {
         let top = TopLabelCodeMargin::new(I8, codes).unwrap();

@@ -210,7 +210,11 @@ fn the_action_on_an_alarm_is_a_mandatory_section_of_four_bytes() {
 fn an_action_that_is_none_or_that_nothing_brings_about_is_refused() {
     let unknown = Some(ParseError::Monitors(MonitorsError::Action));
     for number in [0, 3, 1 << 8, 1 << 24, u32::MAX] {
-        assert_eq!(refusal(&with_monitor_action(&binary_header(), &[steps()], &PARTS, number)), unknown, "{number}");
+        assert_eq!(
+            refusal(&with_monitor_action(&binary_header(), &[steps()], &PARTS, number)),
+            unknown,
+            "{number}"
+        );
     }
     for len in [0, 3, 5, 8] {
         let mut sections = disassemble(&with_monitor_action(&binary_header(), &[steps()], &PARTS, 1));

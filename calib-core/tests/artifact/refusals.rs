@@ -138,7 +138,7 @@ fn contradictions_in_the_header() {
         ("one class", |d| d.header.classes = 1),
         ("three classes in a binary problem", |d| d.header.reduction = Reduction::Binary),
         ("no bins", |d| d.header.bins = 0),
-        ("no points", |d| d.header.n = 0),
+        ("no observations", |d| d.header.n = 0),
         ("alpha 0", |d| guarantee(d).alpha = 0.0),
         ("alpha 1", |d| guarantee(d).alpha = 1.0),
         ("alpha below 0", |d| guarantee(d).alpha = -0.1),

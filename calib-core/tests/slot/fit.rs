@@ -2,7 +2,7 @@
 
 use calib_core::artifact::KeyId;
 use calib_core::slot::{
-    InstallError, LayoutError, UnusableSlot, Refused, SignatureError, SlotFault, slot_trailer,
+    InstallError, LayoutError, Refused, SignatureError, SlotFault, UnusableSlot, slot_trailer,
 };
 use calib_core::{Artifact, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};

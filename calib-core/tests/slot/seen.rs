@@ -1,6 +1,6 @@
 //! What a store sees of its slots, and what it does when it sees otherwise than before.
 
-use calib_core::slot::{InstallError, UnusableSlot, SlotFault};
+use calib_core::slot::{InstallError, SlotFault, UnusableSlot};
 
 use crate::flash::{Flash, SLOT_LEN};
 use crate::{Buffer, OTHERS, OURS, artifact, open, put};

@@ -6,10 +6,10 @@ use calib_core::artifact::{
 use calib_core::decision::{DecisionError, OperatingPointError, SetError, Verdict};
 use calib_core::monitor::LogEvidence;
 use calib_core::score::{CodeError, LogitsError, ProbsError};
-use calib_core::slot::{UnusableSlot, Receipt, Refused, SignatureError, SlotContent, SlotFault};
+use calib_core::slot::{Receipt, Refused, SignatureError, SlotContent, SlotFault, UnusableSlot};
 use calib_core::wire::{
-    ActionOnAlarm, Answer, Beside, CalibratorStatus, Chunk, Counters, CountersRefusal, Persistence, Keys,
-    KnownOutcomes, Measurement, Missing, Name, PROTOCOL_VERSION, PredictionOutcome, Question, Questions,
+    ActionOnAlarm, Answer, Beside, CalibratorStatus, Chunk, Counters, CountersRefusal, Keys, KnownOutcomes,
+    Measurement, Missing, Name, PROTOCOL_VERSION, Persistence, PredictionOutcome, Question, Questions,
     Raised, Ranked, RankedList, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots,
     Status, UpdateRefusal, UpdateStatus, Values, Watched,
 };

@@ -19,7 +19,7 @@ use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
 use calib_io::draw::PngError;
 use calib_io::export::ExportError;
-use calib_io::files::{FileError, OutputError, Location, Problem, RandomError};
+use calib_io::files::{FileError, Location, OutputError, Problem, RandomError};
 use calib_io::report::PageError;
 
 /// Why a command failed.
@@ -179,7 +179,7 @@ impl From<OptionsError> for Error {
     }
 }
 
-/// The option of a field of the library, with its value if it has one: `--points-per-bin` for `points_per_bin`.
+/// The option of a field of the library, with its value if it has one: `--rows-per-bin` for `rows_per_bin`.
 pub(crate) fn option(field: &str) -> String {
     match field.split_once('=') {
         _ if field.starts_with("plan(") => "`calib plan --n N --epsilon 0.1`".into(),

@@ -228,7 +228,7 @@ impl Given<'_> {
         // Bins that follow from the other numbers are named: `calib fit --epsilon` makes no more than it needs to.
         let most = self.text("n").and_then(|n| n.parse().ok()).zip(number("epsilon"));
         let most = most.and_then(|(n, epsilon)| Plan::most_bins(n, number("alpha").unwrap_or(0.1), epsilon));
-        let bins = match (given(&["--bins", "--points-per-bin"]), most) {
+        let bins = match (given(&["--bins", "--rows-per-bin"]), most) {
             (bins, Some(plan)) if bins.is_empty() && reduction.is_empty() => {
                 vec!["--bins".into(), plan.bins.to_string()]
             }

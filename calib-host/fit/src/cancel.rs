@@ -141,8 +141,8 @@ mod tests {
         let token = CancelToken::default();
         token.cancel();
         check_canceled();
-        let other =
-            CancelToken::default().run(|| (0..100u32).into_par_iter().map(|i| (check_canceled(), i).1).sum::<u32>());
+        let other = CancelToken::default()
+            .run(|| (0..100u32).into_par_iter().map(|i| (check_canceled(), i).1).sum::<u32>());
         assert!(matches!(other, Ok(4950)));
     }
 

@@ -308,7 +308,7 @@ impl Dataset {
     /// The number of rows, each of which may stand for several points.
     fn row_count(&self) -> usize {
         match &self.content {
-            Content::Points(points) => points.row_count().expect("the points have their rows"),
+            Content::Points(points) => points.row_count().expect("the observations have their rows"),
             Content::Weighted(points) => points.len() as usize,
             Content::Vectors(vectors, _) => vectors.len(),
             Content::Codes(codes, _) => codes.len(),
@@ -419,8 +419,9 @@ impl Dataset {
     ///
     /// [`FitError::Spill`] if points on a disk cannot be read back.
     pub fn score_summary(&self) -> Result<Option<ScoreSummary>, FitError> {
-        let score_summary =
-            |of: &dyn Fn() -> Result<ScoreSummary, FitError>| self.score_summary.get_or_init(of).clone().map(Some);
+        let score_summary = |of: &dyn Fn() -> Result<ScoreSummary, FitError>| {
+            self.score_summary.get_or_init(of).clone().map(Some)
+        };
         match &self.content {
             Content::Points(points) => score_summary(&|| points.score_summary()),
             Content::Weighted(points) => score_summary(&|| points.score_summary()),

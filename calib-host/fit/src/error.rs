@@ -12,7 +12,7 @@ use crate::stats::{ScoreKind, thousands};
 #[non_exhaustive]
 pub enum UnfittedReason {
     /// It has too few points.
-    #[error("{} of {} points", thousands(*n), thousands(*needed))]
+    #[error("{} of {} observations", thousands(*n), thousands(*needed))]
     TooFewPoints {
         /// How many it has.
         n: usize,
@@ -48,7 +48,7 @@ pub enum FitError {
         n: u64,
     },
     /// There are fewer than two points a bin.
-    #[error("{} too few for {} bins: at least {} are needed", are(*n, "calibration point"), thousands(*bins), thousands(2 * bins))]
+    #[error("{} too few for {} bins: at least {} are needed", are(*n, "calibration observation"), thousands(*bins), thousands(2 * bins))]
     TooFewPoints {
         /// The number of points.
         n: u64,
@@ -59,14 +59,14 @@ pub enum FitError {
     #[error("{0} bins: a table has 1 to 65536")]
     BinCount(usize),
     /// The points per bin are below 2.
-    #[error("{0} points per bin: at least 2 are needed")]
-    PointsPerBin(usize),
+    #[error("{0} observations per bin: at least 2 are needed")]
+    RowsPerBin(usize),
     /// The failure probability is not in `(0, 1)`.
     #[error("alpha is {_0:?}: {}", alpha_fault(*_0))]
     Alpha(f64),
     /// No class has enough points.
     #[error(
-        "no class was predicted often enough: the most frequent has {} calibration points, {} are needed",
+        "no class was predicted often enough: the most frequent has {} calibration observations, {} are needed",
         thousands(*most),
         thousands(*needed)
     )]
@@ -77,7 +77,7 @@ pub enum FitError {
         needed: usize,
     },
     /// There are fewer points than a bin needs.
-    #[error("{} calibration points are too few: {} are needed", thousands(*n), thousands(*needed))]
+    #[error("{} calibration observations are too few: {} are needed", thousands(*n), thousands(*needed))]
     FewerThanABin {
         /// The number of points.
         n: u64,
@@ -126,10 +126,10 @@ pub enum FitError {
     #[error("no band: higher scores have fewer events. Reverse the scores first, for example with 1 - score")]
     Reversed,
     /// The method counts points, or does not know what a real weight would mean.
-    #[error("{0} counts points, and real weights are not counts")]
+    #[error("{0} counts observations, and real weights are not counts")]
     RealWeights(&'static str),
     /// The temporary file of points that do not fit into memory cannot be read.
-    #[error("the temporary file of points cannot be read: {0}")]
+    #[error("the temporary file of observations cannot be read: {0}")]
     Spill(std::io::ErrorKind),
     /// A scaling function has no finite optimum.
     #[error(transparent)]
@@ -148,7 +148,7 @@ impl FitError {
         matches!(
             self,
             Self::BinCount(_)
-                | Self::PointsPerBin(_)
+                | Self::RowsPerBin(_)
                 | Self::Alpha(_)
                 | Self::RealWeights(_)
                 | Self::ScoreKind { .. }
@@ -202,7 +202,7 @@ pub enum ScalingError {
 #[non_exhaustive]
 pub enum VectorScalingError {
     /// A class has no calibration point.
-    #[error("no calibration point has class {0}: its best intercept is minus infinity")]
+    #[error("no calibration observation has class {0}: its best intercept is minus infinity")]
     AbsentClass(usize),
     /// All labels are the same.
     #[error("all {0} labels are the same: nothing can be learned")]
@@ -230,7 +230,7 @@ pub enum VectorScalingError {
     #[error("a penalty of {0}: it is a number from 0 on")]
     Penalty(f64),
     /// The number of parts for cross-validation is below 2 or above the number of points.
-    #[error("{folds} parts of {n} points: cross-validation needs at least 2, with a point each")]
+    #[error("{folds} parts of {n} observations: cross-validation needs at least 2, with an observation each")]
     Folds {
         /// The number of parts.
         folds: usize,
@@ -256,7 +256,7 @@ pub enum CanonicalError {
     #[error("{0}")]
     Parameter(&'static str),
     /// There are fewer than two points a cell.
-    #[error("{} too few for {bins} cells: at least {} are needed", are(*n as u64, "calibration point"), 2 * bins)]
+    #[error("{} too few for {bins} cells: at least {} are needed", are(*n as u64, "calibration observation"), 2 * bins)]
     TooFewPoints {
         /// The number of points.
         n: usize,

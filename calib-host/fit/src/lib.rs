@@ -36,6 +36,7 @@ pub mod artifact;
 pub mod assess;
 pub mod bands;
 pub mod binary;
+pub mod cancel;
 pub mod compare;
 pub mod data;
 pub mod dataset;
@@ -55,7 +56,6 @@ pub mod points;
 pub mod reduction;
 pub mod sets;
 pub mod stats;
-pub mod cancel;
 
 pub use calib_core;
 

@@ -10,10 +10,10 @@ use std::fmt;
 /// ```
 /// use calib_fit::OptionsError;
 ///
-/// let error = OptionsError::new("give `n` or `points_per_bin`");
-/// assert_eq!(error.to_string(), "give n or points_per_bin");
+/// let error = OptionsError::new("give `n` or `rows_per_bin`");
+/// assert_eq!(error.to_string(), "give n or rows_per_bin");
 /// let shell = error.with_names(|field| format!("--{}", field.replace('_', "-")));
-/// assert_eq!(shell, "give --n or --points-per-bin");
+/// assert_eq!(shell, "give --n or --rows-per-bin");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionsError(String);

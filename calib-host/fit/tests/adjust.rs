@@ -74,7 +74,9 @@ fn all_kinds() -> Vec<StoredArtifact> {
             all.extend([stored(&fit, false), stored(&fit, true)]);
         }
         let compact = fit_binary(&data.rounded(), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
-        all.extend([false, true].map(|intervals| stored(&compact.clone().into_u16_table().unwrap(), intervals)));
+        all.extend(
+            [false, true].map(|intervals| stored(&compact.clone().into_u16_table().unwrap(), intervals)),
+        );
     }
     let encoding = ScoreEncoding::U8 { scale: 1.0 / 255.0, zero_point: 0 };
     let codes = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
@@ -101,7 +103,7 @@ fn answers(stored: &StoredArtifact) -> Vec<Calibrated> {
         let scores: Vec<_> = shares().map(|s| Score::try_from(s).unwrap()).collect();
         applied(artifact, &scores[..], 9)
     };
-    rows.iter().map(|row| *row.outcome.calibrated().expect("every bin has points")).collect()
+    rows.iter().map(|row| *row.outcome.calibrated().expect("every bin has observations")).collect()
 }
 
 fn change(before: &StoredArtifact, shift: Shift) -> StoredArtifact {

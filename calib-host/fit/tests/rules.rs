@@ -9,7 +9,7 @@ use calib_fit::data::CodeVectors;
 use calib_fit::decide::{Actions, Cost, CostedAction, Rule, with_decision};
 use calib_fit::fit::parameter_of;
 use calib_fit::operating::{Aim, Aims, GroupScores, KeyedScores, OperatingPoints, Sharing};
-use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim};
+use calib_fit::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim};
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, VectorKind, Vectors, artifact_bytes,
     fit_binary,

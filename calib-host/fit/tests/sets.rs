@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::data::CodeVectors;
-use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetError, SetFigures};
+use calib_fit::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim, SetError, SetFigures};
 use calib_fit::{VectorKind, Vectors};
 use proptest::prelude::*;
 

@@ -19,8 +19,8 @@ fn stored(fit: &Fit) -> StoredArtifact {
     StoredArtifact::from_bytes(&artifact_bytes(fit, &ArtifactOptions::default()).unwrap()).unwrap()
 }
 
-fn by_points(points_per_bin: usize) -> ReductionOptions {
-    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(points_per_bin))
+fn by_points(rows_per_bin: usize) -> ReductionOptions {
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(rows_per_bin))
 }
 
 /// The class and the top-two margin of a row, in f64 of the f32 difference.
@@ -46,7 +46,10 @@ fn answers_as_fitted(fit: &Fit, artifact: &Artifact<'_>, vectors: &Vectors) {
         };
         let steps = table.model().steps().unwrap();
         let got = applied.outcome.calibrated().unwrap();
-        assert_eq!((usize::from(got.bin), got.prob), (steps.bin(top2_margin), steps.prob(top2_margin) as f32));
+        assert_eq!(
+            (usize::from(got.bin), got.prob),
+            (steps.bin(top2_margin), steps.prob(top2_margin) as f32)
+        );
     }
 }
 
@@ -62,13 +65,13 @@ fn coded_rows() -> impl Strategy<Value = (Vec<i64>, Vec<i64>)> {
 proptest! {
     /// The device finds the bins that were fitted, from floats and from codes alike.
     #[test]
-    fn the_device_answers_as_fitted((codes, labels) in coded_rows(), points_per_bin in 5usize..20) {
+    fn the_device_answers_as_fitted((codes, labels) in coded_rows(), rows_per_bin in 5usize..20) {
         let logits = codes.iter().map(|&code| 0.25 * (code - 10) as f32).collect();
         let logits = Vectors::new(logits, CLASSES, VectorKind::Logits).unwrap();
         let codes = CodeVectors::of_logits(&codes, CLASSES, I8).unwrap();
         for reduction in [Reduction::TopLabel, Reduction::Confidence] {
             for options in [
-                by_points(points_per_bin),
+                by_points(rows_per_bin),
                 ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())),
             ] {
                 let of_floats = Problems::of_top2_margins(&logits, &labels, reduction).unwrap();
@@ -182,7 +185,9 @@ fn a_table_over_top2_margins_has_edges_from_0_up() {
     let labels: Vec<i64> = (0..300).map(|i| i64::from(i % 3 == 0)).collect();
     let codes = CodeVectors::of_logits(&codes, CLASSES, I8).unwrap();
     let problems = Problems::of_code_margins(&codes, &labels, Reduction::Confidence).unwrap();
-    let fit = fit_reduction(&problems, &by_points(50), 0.1).unwrap().with_score_summaries(problems.score_summaries());
+    let fit = fit_reduction(&problems, &by_points(50), 0.1)
+        .unwrap()
+        .with_score_summaries(problems.score_summaries());
     let stored = stored(&fit.quantized(I8).unwrap());
     let artifact = stored.artifact();
     let TableForm::Codes(table) = artifact.tables().get(0).unwrap().form else { panic!("not over codes") };

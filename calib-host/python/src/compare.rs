@@ -14,7 +14,7 @@ use crate::interrupt::working;
 /// Compares methods: what was found as JSON.
 #[pyfunction]
 #[pyo3(signature = (
-    data, test, *, methods, reductions, bins, points_per_bin, class_scores, claim, metric, epsilon, alpha, folds, repeats, bootstrap, seed,
+    data, test, *, methods, reductions, bins, rows_per_bin, class_scores, claim, metric, epsilon, alpha, folds, repeats, bootstrap, seed,
     same_rows,
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
@@ -25,7 +25,7 @@ pub(crate) fn compare(
     methods: Option<Vec<String>>,
     reductions: Option<Vec<String>>,
     bins: Option<usize>,
-    points_per_bin: Option<usize>,
+    rows_per_bin: Option<usize>,
     class_scores: Option<Vec<String>>,
     claim: Option<&str>,
     metric: &str,
@@ -40,7 +40,7 @@ pub(crate) fn compare(
     let mut options = CompareOptions::default();
     options.contenders.methods = all_named(methods)?.unwrap_or_default();
     options.contenders.reductions = all_named(reductions)?;
-    (options.contenders.bins, options.contenders.points_per_bin) = (bins, points_per_bin);
+    (options.contenders.bins, options.contenders.rows_per_bin) = (bins, rows_per_bin);
     options.contenders.class_scores = all_named(class_scores)?;
     options.claim = claim.map(named).transpose()?;
     options.metric = named(metric)?;

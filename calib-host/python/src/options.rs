@@ -62,7 +62,7 @@ impl<'py> Options<'py> {
         Ok(NamedMethod {
             method: self.named("method")?,
             bins: self.count("bins")?,
-            points_per_bin: self.count("points_per_bin")?,
+            rows_per_bin: self.count("rows_per_bin")?,
             epsilon: self.number("epsilon")?,
             max_bins: self.count("max_bins")?,
             smoothing,

@@ -9,21 +9,21 @@ use crate::errors::{UsageError, of_options};
 
 /// Answers what is not given of points, bins and epsilon, as JSON.
 #[pyfunction]
-#[pyo3(signature = (*, n, bins, epsilon, points_per_bin, alpha, classes))]
+#[pyo3(signature = (*, n, bins, epsilon, rows_per_bin, alpha, classes))]
 pub(crate) fn plan(
     n: Option<u64>,
     bins: Option<u64>,
     epsilon: Option<f64>,
-    points_per_bin: Option<u64>,
+    rows_per_bin: Option<u64>,
     alpha: f64,
     classes: Option<u64>,
 ) -> PyResult<String> {
     let mut options = PlanOptions::default();
-    (options.n, options.bins, options.points_per_bin) = (n, bins, points_per_bin);
+    (options.n, options.bins, options.rows_per_bin) = (n, bins, rows_per_bin);
     (options.epsilon, options.alpha, options.classes) = (epsilon, alpha, classes);
     match planned(&options).map_err(|cause| of_options(&cause))?.answer {
         Some(answer) => Ok(json!(answer).to_string()),
-        None => Err(UsageError::new_err("give two of n, bins, points_per_bin and epsilon")),
+        None => Err(UsageError::new_err("give two of n, bins, rows_per_bin and epsilon")),
     }
 }
 

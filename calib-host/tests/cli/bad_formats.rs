@@ -73,7 +73,7 @@ fn gzip_that_is_broken() {
 fn standard_input_is_one_input() {
     for line in [
         "calib fit --method umd --bins 2 --scores - --labels - -o out",
-        "calib fit --method umd --reduction top-label --points-per-bin 10 --logits - --labels - -o out",
+        "calib fit --method umd --reduction top-label --rows-per-bin 10 --logits - --labels - -o out",
         "calib assess --probs - --labels -",
     ] {
         refused(&[], line);

@@ -106,12 +106,12 @@ fn labels_that_do_not_match_the_scores() {
 #[test]
 fn too_few_points() {
     bad_csv("score,label\n0.1,0\n0.2,1\n0.3,1\n");
-    let binary = "calib fit --method umd --points-per-bin 9 --scores bad.csv -o out";
+    let binary = "calib fit --method umd --rows-per-bin 9 --scores bad.csv -o out";
     // No hint proposes bins of so few points that nothing is known of them.
     for rows in ["0.1,0\n0.2,1\n0.3,1\n", "0.1,0\n"] {
         refused(&[("bad.csv", format!("score,label\n{rows}").into())], binary);
     }
-    for options in ["--points-per-bin 41", "--bins 21", "--bins 65536"] {
+    for options in ["--rows-per-bin 41", "--bins 21", "--bins 65536"] {
         refused(&[], &format!("calib fit {TOP} {options} --logits logits.npy --labels labels.npy -o out"));
     }
     said!();
@@ -123,8 +123,8 @@ fn options_out_of_range() {
         "--bins 0",
         "--bins 65537",
         "--bins 18446744073709551615",
-        "--points-per-bin 0",
-        "--points-per-bin 1",
+        "--rows-per-bin 0",
+        "--rows-per-bin 1",
         "--bins 2 --alpha=0",
         "--bins 2 --alpha=1",
         "--bins 2 --alpha=10",
@@ -154,13 +154,13 @@ fn options_that_do_not_go_together() {
     for options in [
         "--method isotonic --bins 3 --scores cal.csv",
         &format!("--method isotonic --bins 3 {matrix}"),
-        "--method isotonic --points-per-bin 30 --scores cal.csv",
+        "--method isotonic --rows-per-bin 30 --scores cal.csv",
         "--method umd --bins 3 --scores scores.npy",
         "--method umd --bins 3 --reduction top-label --logits logits.npy",
         "--method umd --bins 3 --logits logits.npy --labels labels.npy",
         "--method umd --bins 3 --reduction top-label --scores cal.csv",
         // The words are clap's.
-        "--method umd --bins 3 --points-per-bin 30 --scores cal.csv",
+        "--method umd --bins 3 --rows-per-bin 30 --scores cal.csv",
         &format!("--method umd --bins 3 --probs probs.npy {matrix}"),
         "--method umd --bins 3",
         "--epsilon 0.1 --bins 3 --scores cal.csv",

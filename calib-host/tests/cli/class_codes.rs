@@ -84,8 +84,8 @@ fn a_fit_to_codes_is_the_fit_to_the_probabilities_they_stand_for() {
     let fit = |what: &str, output: &str| place.json(&format!("calib fit {what} -o {output} --force --json"));
     for reduction in ["confidence", "top-label"] {
         for method in [
-            "umd --points-per-bin 50",
-            "ums --points-per-bin 50 --seed 3",
+            "umd --rows-per-bin 50",
+            "ums --rows-per-bin 50 --seed 3",
             "fixed-width --bins 10",
             "isotonic",
             "isotonic-interpolated",
@@ -137,7 +137,7 @@ fn equal_codes_predict_the_lowest_class() {
 fn sixteen_bit_codes_and_tables_of_16_bits_and_direct_tables() {
     let place = place();
     let wide = "--score-encoding u16,1/65280,0";
-    let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
+    let what = "--method umd --rows-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs wide_probs.npy -o probs.bin"));
     place.ok(&format!("calib fit {what} --probs wide.npy {wide} -o wide.bin"));
     let expected = applied(&place, "probs.bin", "--probs wide_probs.npy");
@@ -178,7 +178,7 @@ fn without_edges(mut assessed: Value) -> Value {
 #[test]
 fn an_artifact_over_codes_is_assessed_reported_and_exported() {
     let place = place();
-    let what = "--method umd --points-per-bin 50 --reduction top-label --labels labels.npy";
+    let what = "--method umd --rows-per-bin 50 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --probs probs.npy -o probs.bin"));
     place.ok(&format!("calib fit {what} --probs codes.npy {SOFTMAX} -o codes.bin"));
     let expected = without_edges(
@@ -345,7 +345,7 @@ fn tables_of_other_formats_hold_codes_too() {
     let place = place.with("codes.jsonl", lines);
     let fit = |source: &str| {
         place.ok(&format!(
-            "calib fit --method umd --points-per-bin 50 --reduction top-label {source} {SOFTMAX} -o out.bin --force"
+            "calib fit --method umd --rows-per-bin 50 --reduction top-label {source} {SOFTMAX} -o out.bin --force"
         ));
         without_origin(place.inspect("out.bin"))
     };

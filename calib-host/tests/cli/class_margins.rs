@@ -64,12 +64,9 @@ fn column<'t>(table: &'t (Vec<String>, Vec<Vec<String>>), name: &str) -> Vec<&'t
 fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
     let place = place();
     for reduction in ["top-label", "confidence"] {
-        for method in [
-            "umd --points-per-bin 60",
-            "ums --points-per-bin 60 --seed 3",
-            "isotonic",
-            "isotonic --max-bins 6",
-        ] {
+        for method in
+            ["umd --rows-per-bin 60", "ums --rows-per-bin 60 --seed 3", "isotonic", "isotonic --max-bins 6"]
+        {
             let what =
                 format!("--method {method} --reduction {reduction} --class-score margin --labels labels.npy");
             let floats =
@@ -105,7 +102,7 @@ fn codes_and_floats_get_the_same_probabilities_of_the_predicted_class() {
 #[test]
 fn assessed_reported_and_exported_against_the_softmax() {
     let place = place();
-    let what = "--method umd --points-per-bin 60 --reduction top-label --labels labels.npy";
+    let what = "--method umd --rows-per-bin 60 --reduction top-label --labels labels.npy";
     place.ok(&format!("calib fit {what} --logits logits.npy -o softmax.bin"));
     place.ok(&format!("calib fit {what} --class-score margin --logits logits.npy -o floats.bin"));
     place.ok(&format!("calib fit {what} --class-score margin --logits codes.npy {LOGITS} -o codes.bin"));
@@ -141,7 +138,7 @@ fn assessed_reported_and_exported_against_the_softmax() {
 
 #[test]
 fn top2_margins_where_there_are_none_are_refused() {
-    let what = "calib fit --method umd --points-per-bin 10 --labels labels.npy -o out --class-score margin";
+    let what = "calib fit --method umd --rows-per-bin 10 --labels labels.npy -o out --class-score margin";
     let usage = |line: &str| refused(&[], &format!("{what} {line}"));
     usage("--reduction top-label --probs probs.npy");
     for line in ["--reduction class-wise --logits logits.npy", "--logits logits.npy", "--scores scores.npy"] {
@@ -150,14 +147,14 @@ fn top2_margins_where_there_are_none_are_refused() {
     refused(
         &[],
         &format!(
-            "calib fit --method umd --points-per-bin 10 --labels labels.npy -o out --reduction top-label --logits logits.npy {LOGITS}"
+            "calib fit --method umd --rows-per-bin 10 --labels labels.npy -o out --reduction top-label --logits logits.npy {LOGITS}"
         ),
     );
     let place = place().with("probs.npy", f32s(&[2, CLASSES], [0.25; 2 * CLASSES]).bytes());
     place.ok(&format!(
-        "calib fit --method umd --points-per-bin 60 --reduction top-label --class-score margin --labels labels.npy --logits codes.npy {LOGITS} -o codes.bin"
+        "calib fit --method umd --rows-per-bin 60 --reduction top-label --class-score margin --labels labels.npy --logits codes.npy {LOGITS} -o codes.bin"
     ));
-    place.ok("calib fit --method umd --points-per-bin 60 --reduction top-label --class-score margin --labels labels.npy --logits logits.npy -o floats.bin");
+    place.ok("calib fit --method umd --rows-per-bin 60 --reduction top-label --class-score margin --labels labels.npy --logits logits.npy -o floats.bin");
     for line in ["codes.bin --probs codes.npy", "floats.bin --probs probs.npy"] {
         place.says(&format!("calib apply {line} -o out.csv"));
     }

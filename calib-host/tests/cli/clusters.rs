@@ -132,7 +132,7 @@ fn what_is_said_of_test_rows_counts_clusters() {
     );
     assert_eq!(matrix["clusters"], PATIENTS);
     let fitted = place.json(
-        "calib fit --method umd --reduction confidence --points-per-bin 10 --logits logits.npy --labels labels.npy \
+        "calib fit --method umd --reduction confidence --rows-per-bin 10 --logits logits.npy --labels labels.npy \
          --clusters patients.npy -o matrix.bin --json",
     );
     assert_eq!((&fitted["n"], &fitted["cluster_rows"]), (&PATIENTS.into(), &400.into()));
@@ -180,7 +180,7 @@ fn rows_that_do_not_look_independent_are_warned_of() {
         assert_eq!((told("rows.csv"), told("cal.csv")), (1, 0), "{command}");
     }
     assert!(warned("calib assess --logits logits.npy --labels labels.npy"));
-    let form = "calib fit --method umd --reduction confidence --points-per-bin 10 --logits logits.npy --labels labels.npy \
+    let form = "calib fit --method umd --reduction confidence --rows-per-bin 10 --logits logits.npy --labels labels.npy \
                 -o new.bin --force";
     assert!(warned(form) && !warned(&format!("{form} --clusters patients.npy")));
     said!();

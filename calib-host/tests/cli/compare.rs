@@ -115,7 +115,7 @@ fn compare_on_test_data() {
 #[test]
 fn what_does_not_go_together_is_not_compared() {
     for options in
-        ["--claim top-label", "--reductions normalized", "--points-per-bin 9", "--methods umd,vector"]
+        ["--claim top-label", "--reductions normalized", "--rows-per-bin 9", "--methods umd,vector"]
     {
         refused(&[], &format!("calib compare --scores cal.csv {options}"));
     }

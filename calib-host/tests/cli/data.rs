@@ -9,7 +9,7 @@ use crate::workplace::Workplace;
 
 pub(crate) const UMD_FIT: &str = "calib fit --method umd --bins 10 --scores cal.csv --score-column score --label-column label \
                        --alpha 0.1 -o cal.bin";
-pub(crate) const TOP_FIT: &str = "calib fit --method umd --reduction top-label --points-per-bin 50 --logits val_logits.npy \
+pub(crate) const TOP_FIT: &str = "calib fit --method umd --reduction top-label --rows-per-bin 50 --logits val_logits.npy \
                        --labels val_labels.npy -o top.bin";
 
 /// The classes of the multi-class data; the last one is rarely predicted.

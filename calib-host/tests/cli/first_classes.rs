@@ -58,7 +58,7 @@ fn what_is_named_is_not_chosen() {
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
-            .contains("umd with 50 points a bin (Gupta and Ramdas 2022): monitors count in these bins")
+            .contains("umd with 50 observations a bin (Gupta and Ramdas 2022): monitors count in these bins")
     );
     assert!(!fit(SAID).contains("Chosen "));
     assert!(!fit("--method temperature").contains("Chosen "));

@@ -4,8 +4,8 @@ use std::fs;
 
 use calib_core::monitor::{ChangeMonitor, LogEvidence, ShiftMonitor};
 use calib_core::wire::{
-    Answer, Counters, Persistence, KnownOutcomes, Raised, Ranked, Reply, ReplyBody, Request, RequestBody, ScoreEcho,
-    Watched,
+    Answer, Counters, KnownOutcomes, Persistence, Raised, Ranked, Reply, ReplyBody, Request, RequestBody,
+    ScoreEcho, Watched,
 };
 use calib_core::{BinFlags, Calibrated, Outcome, Score};
 use calib_host::StoredArtifact;
@@ -70,7 +70,9 @@ impl Device {
         }
         let (shift, change) = self.saved.as_ref().map_or((&self.shift, &self.change), |(a, b)| (a, b));
         let changed = change.since_alarm().map(|since| shift.total() - u32::from(since));
-        let persistence = self.saved.as_ref().map_or(Persistence::MemoryOnly, |_| Persistence::SavedExcept(self.shift.total() - shift.total()));
+        let persistence = self.saved.as_ref().map_or(Persistence::MemoryOnly, |_| {
+            Persistence::SavedExcept(self.shift.total() - shift.total())
+        });
         ReplyBody::Counters(Counters {
             calibrator: artifact.identity(),
             table: 0,

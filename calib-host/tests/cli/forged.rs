@@ -139,7 +139,7 @@ fn numbers_of_points_that_contradict_each_other_are_refused() {
         std::fs::write(place.path().join("forged.bin"), sealed(bytes)).unwrap();
         for line in ["calib inspect forged.bin", "calib adjust forged.bin --prevalence 0.1 -o out.bin"] {
             let run = place.run(line);
-            let said = "error: forged.bin: its numbers of calibration points contradict each other\n";
+            let said = "error: forged.bin: its numbers of calibration observations contradict each other\n";
             assert!(run.code == 3 && run.stderr.starts_with(said), "{name} {kind} {at}: {run:?}");
         }
     };

@@ -399,7 +399,7 @@ fn matrices_in_columns() {
         .with("y.npy", labels("|u1", &classes).bytes())
         .with("z.parquet", parquet(&columns, Codec::SNAPPY))
         .with("z.arrow", arrow_file(&columns, None));
-    let fit = "calib fit --method umd --reduction top-label --points-per-bin 20 --force -o out.bin --logits";
+    let fit = "calib fit --method umd --reduction top-label --rows-per-bin 20 --force -o out.bin --logits";
     place.ok(&format!("{fit} logits.npy --labels y.npy"));
     let expected = without_origin(place.inspect("out.bin"));
     place.ok("calib apply out.bin --logits logits.npy -o expected.csv");
@@ -419,7 +419,7 @@ fn matrices_in_archives() {
     let classes: Vec<u8> = (0..n).map(|row| (row % 3) as u8).collect();
     let (good, bad) = (f32s(&[n, 3], logits()), f32s(&[2, 2], [0.0; 4]));
     let y = labels("|u1", &classes);
-    let fit = "calib fit --method umd --reduction top-label --points-per-bin 20";
+    let fit = "calib fit --method umd --reduction top-label --rows-per-bin 20";
     let place = Workplace::new()
         .with("logits.npy", good.bytes())
         .with("y.npy", y.bytes())

@@ -169,7 +169,7 @@ fn a_rare_class_is_said_to_be_uncalibrated_everywhere() {
     let (place, data) = matrix_place(400);
     let run = place.ok(TOP_FIT);
     let few = data.predicted.iter().filter(|&&class| class == 2).count();
-    let reason = format!("{few} of 50 points");
+    let reason = format!("{few} of 50 observations");
     assert_eq!(run.stderr.lines().nth(1), Some(&*format!("uncalibrated: class 2 ({reason})")));
     assert_eq!(
         place.json(&format!("{TOP_FIT} --json --force"))["uncalibrated"],
@@ -223,7 +223,7 @@ fn top_label_from_probabilities() {
     let place = place.with("val_probs.npy", f32s(&[400, CLASSES], data.probs).bytes());
     let logits = place.json(&format!("{TOP_FIT} --json"));
     let probs = place.json(
-        "calib fit --method umd --reduction top-label --points-per-bin 50 --probs val_probs.npy --labels \
+        "calib fit --method umd --reduction top-label --rows-per-bin 50 --probs val_probs.npy --labels \
          val_labels.npy -o probs.bin --json",
     );
     for class in 0..2 {

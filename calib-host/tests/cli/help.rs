@@ -119,7 +119,7 @@ fn completions_and_manual_pages_know_the_options() {
     let place = Workplace::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = place.ok(&format!("calib completions {shell}")).stdout;
-        assert!(script.contains("points-per-bin") && script.contains("scaling-binning"), "{shell}");
+        assert!(script.contains("rows-per-bin") && script.contains("scaling-binning"), "{shell}");
     }
     let page = place.ok("calib man fit").stdout;
     assert!([".ie", "calib\\-fit", "points\\-per\\-bin"].iter().all(|part| page.contains(part)), "{page}");

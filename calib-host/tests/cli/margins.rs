@@ -58,7 +58,7 @@ fn an_order_is_all_that_binning_and_isotonic_regression_need() {
     for method in [
         "umd --bins 6",
         "umd-original --bins 6",
-        "umd --points-per-bin 100",
+        "umd --rows-per-bin 100",
         "umd-randomized --bins 6 --seed 3",
         "ums --bins 6 --seed 3",
         "isotonic",

@@ -24,7 +24,7 @@ fn bins_are_told_of_where_there_are_some() {
         place.says("calib inspect f.bin");
         place.ok("calib export f.bin -o f.rs --force");
         let source = place.text("f.rs");
-        assert!(source.contains(&format!("{method} (binary), 400 calibration points.")), "{source}");
+        assert!(source.contains(&format!("{method} (binary), 400 calibration observations.")), "{source}");
     }
     // A score that falls where it should rise is pooled into one bin.
     let place = Workplace::new().with("turned.csv", scored(40, |row| (f64::from(row) / 40.0, row < 20)));
@@ -39,7 +39,7 @@ fn every_method_is_fitted_and_applied() {
     let methods = [
         ("umd --bins 4", "umd", true),
         ("umd --bins 4 --bound hoeffding", "umd", false),
-        ("umd-original --points-per-bin 100", "umd-original", false),
+        ("umd-original --rows-per-bin 100", "umd-original", false),
         ("umd-randomized --bins 5 --seed 3", "umd-randomized", true),
         ("umd-randomized --bins 4", "umd-randomized", true),
         ("ums --bins 5 --seed 3", "ums", true),
@@ -134,7 +134,7 @@ fn a_method_refuses_what_it_does_not_take() {
     for options in [
         "isotonic --bins 5",
         "platt --bins 5",
-        "venn-abers --points-per-bin 5",
+        "venn-abers --rows-per-bin 5",
         "umd --bins 5 --max-bins 3",
         "beta --smoothing 1",
         "isotonic --loss squared",
@@ -170,13 +170,13 @@ fn a_plan_answers_what_is_missing() {
     let answer = |line: &str| place.json(line)["answer"].clone();
     assert_eq!(answer("calib plan --bins 10 --epsilon 0.1 --json")["n"], 1770);
     assert_eq!(answer("calib plan --n 5000 --epsilon 0.08 --json")["bins"], 16);
-    assert_eq!(answer("calib plan --n 5000 --points-per-bin 500 --json")["bins"], 10);
-    assert_eq!(answer("calib plan --bins 10 --points-per-bin 500 --json")["n"], 5000);
-    let most = answer("calib plan --points-per-bin 500 --epsilon 0.1 --json");
+    assert_eq!(answer("calib plan --n 5000 --rows-per-bin 500 --json")["bins"], 10);
+    assert_eq!(answer("calib plan --bins 10 --rows-per-bin 500 --json")["n"], 5000);
+    let most = answer("calib plan --rows-per-bin 500 --epsilon 0.1 --json");
     let bins = most["bins"].whole();
     assert!(bins > 1079 && most["n"].whole() == 500 * bins, "{most}");
     let keeps = |bins: u64| {
-        let line = format!("calib plan --bins {bins} --points-per-bin 500 --json");
+        let line = format!("calib plan --bins {bins} --rows-per-bin 500 --json");
         answer(&line)["epsilon"].number() <= 0.1
     };
     assert!(keeps(bins) && !keeps(bins + 1));
@@ -186,16 +186,16 @@ fn a_plan_answers_what_is_missing() {
     assert!((five["epsilon"].number() - 0.0856).abs() < 1e-3, "{five}");
 
     // Several classes.
-    let top = answer("calib plan --reduction top-label --n 10000 --points-per-bin 100 --json");
+    let top = answer("calib plan --reduction top-label --n 10000 --rows-per-bin 100 --json");
     assert!((0.165..0.175).contains(&top["epsilon"].number()), "{top}");
-    let class_wise = "calib plan --reduction class-wise --classes 10 --n 10000 --points-per-bin 100";
+    let class_wise = "calib plan --reduction class-wise --classes 10 --n 10000 --rows-per-bin 100";
     let wise = answer(&format!("{class_wise} --json"));
     assert!(wise["epsilon"].as_f64() > top["epsilon"].as_f64(), "{wise}");
     let epsilon = top["epsilon"].number();
     let fewest = answer(&format!("calib plan --reduction top-label --n 10000 --epsilon {epsilon} --json"));
-    assert_eq!(fewest["points_per_bin"], 100);
+    assert_eq!(fewest["rows_per_bin"], 100);
     let most =
-        answer(&format!("calib plan --reduction top-label --points-per-bin 100 --epsilon {epsilon} --json"));
+        answer(&format!("calib plan --reduction top-label --rows-per-bin 100 --epsilon {epsilon} --json"));
     assert_eq!(most["n"], 10_000);
     for line in [class_wise, "calib plan --n 5000 --bins 10"] {
         place.says(line);
@@ -219,12 +219,12 @@ fn a_plan_answers_what_is_missing() {
         "calib plan --reduction class-wise --n 900 --epsilon 0.1",
         "calib plan --reduction top-label --n 900",
         "calib plan --n 10 --bins 9",
-        "calib plan --n 10 --points-per-bin 11",
-        "calib plan --n 200000 --points-per-bin 2",
+        "calib plan --n 10 --rows-per-bin 11",
+        "calib plan --n 200000 --rows-per-bin 2",
         "calib plan --n 10 --epsilon 0.1",
-        "calib plan --points-per-bin 10 --epsilon 0.1",
+        "calib plan --rows-per-bin 10 --epsilon 0.1",
         "calib plan --n 9 --bins 3 --epsilon 0.1",
-        "calib plan --n 900 --points-per-bin 30 --epsilon 0.1",
+        "calib plan --n 900 --rows-per-bin 30 --epsilon 0.1",
     ] {
         place.says(line);
     }

@@ -24,7 +24,7 @@ fn place() -> Workplace {
         .with("fitted.npy", labels("|u1", &fitted).bytes());
     let fit =
         |what: &str| place.ok(&format!("calib fit {what} --logits logits.npy --labels fitted.npy --quiet"));
-    fit("--method umd --points-per-bin 50 --reduction top-label -o top-label.bin");
+    fit("--method umd --rows-per-bin 50 --reduction top-label -o top-label.bin");
     fit("--method umd --bins 3 --reduction class-wise -o class-wise.bin");
     fit("--method umd --bins 3 --reduction top-k-label --k 2 -o top-k.bin");
     fit("--method temperature --log-probs -o joint.bin");

@@ -141,7 +141,7 @@ fn what_has_several_scores_or_weights() {
         .with("weighted.csv", format!("score,label,weight\n{weighted}"));
     let matrix = "--logits logits.npy --labels labels.npy";
     place.ok(&format!(
-        "calib fit {matrix} --method umd --reduction top-label --points-per-bin 50 --monitor -o top.cal"
+        "calib fit {matrix} --method umd --reduction top-label --rows-per-bin 50 --monitor -o top.cal"
     ));
     let shown = place.inspect("top.cal");
     let tables = shown["monitors"]["tables"].list();
@@ -172,7 +172,7 @@ fn what_has_several_scores_or_weights() {
     let found = (0..2).map(|class| gaps(&tables[class]).iter().sum::<u64>());
     assert_eq!(found.collect::<Vec<_>>(), [0, 1].map(|class| predicted(class) + 1));
     for line in [
-        format!("{matrix} --method umd --reduction top-label --points-per-bin 50 --monitor --monitor-bins 5"),
+        format!("{matrix} --method umd --reduction top-label --rows-per-bin 50 --monitor --monitor-bins 5"),
         format!("{matrix} --method temperature --monitor"),
         "--scores weighted.csv --weight-column weight --method isotonic --monitor".into(),
     ] {

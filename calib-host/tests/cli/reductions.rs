@@ -63,9 +63,9 @@ const REDUCTIONS: [(&str, usize); 6] = [
 ];
 const METHODS: [(&str, bool); 13] = [
     ("umd --bins 4", true),
-    ("umd --points-per-bin 40", true),
+    ("umd --rows-per-bin 40", true),
     ("umd-original --bins 4", true),
-    ("umd-randomized --points-per-bin 30 --seed 3", true),
+    ("umd-randomized --rows-per-bin 30 --seed 3", true),
     ("ums --bins 3", true),
     ("fixed-width --bins 8", true),
     ("isotonic", false),
@@ -163,13 +163,13 @@ fn every_reduction_is_assessed_before_and_after() {
 fn the_guarantee_says_what_is_meant() {
     let place = place();
     for options in [
-        "--reduction confidence --points-per-bin 60",
-        "--reduction top-label --points-per-bin 60",
+        "--reduction confidence --rows-per-bin 60",
+        "--reduction top-label --rows-per-bin 60",
         "--reduction top-label --bins 3",
-        "--reduction class-wise --points-per-bin 60",
+        "--reduction class-wise --rows-per-bin 60",
         "--reduction class-wise --bins 10",
-        "--reduction top-k-label --k 2 --points-per-bin 60",
-        "--reduction top-k-confidence --k 2 --points-per-bin 60",
+        "--reduction top-k-label --k 2 --rows-per-bin 60",
+        "--reduction top-k-confidence --k 2 --rows-per-bin 60",
         "--reduction normalized --bins 10",
     ] {
         let run = place.says(&format!("{} --json", fit(&format!("--method umd {options}"))));
@@ -183,7 +183,7 @@ fn the_guarantee_says_what_is_meant() {
         report["guarantee"]["epsilon"].number()
     };
     let theorem_2 = (2.0 * 600.0 / 60.0 * 4.0 / 0.1f64).ln() / (2.0 * 59.0);
-    assert!((epsilon("--reduction class-wise --points-per-bin 60") - theorem_2.sqrt()).abs() < 1e-12);
+    assert!((epsilon("--reduction class-wise --rows-per-bin 60") - theorem_2.sqrt()).abs() < 1e-12);
     let union = (2.0 * 40.0 / 0.1f64).ln() / (2.0 * 59.0);
     assert!((epsilon("--reduction class-wise --bins 10") - union.sqrt()).abs() < 1e-12);
     said!();
@@ -192,7 +192,7 @@ fn the_guarantee_says_what_is_meant() {
 #[test]
 fn a_class_that_is_never_predicted_or_never_right_is_flagged() {
     let place = place();
-    place.says(&fit("--method umd --points-per-bin 40 --reduction top-label"));
+    place.says(&fit("--method umd --rows-per-bin 40 --reduction top-label"));
     place.says("calib inspect cal.bin");
 
     // Class 3 is absent from the labels.

@@ -25,7 +25,7 @@ pub(crate) fn good() -> Workplace {
             .with("probs.npy", f32s(&[40, 3], probs).bytes());
         place.ok("calib fit --method umd --bins 4 --scores cal.csv -o cal.bin");
         place.ok(&format!(
-            "calib fit {TOP} --points-per-bin 10 --logits logits.npy --labels labels.npy -o top.bin"
+            "calib fit {TOP} --rows-per-bin 10 --logits logits.npy --labels labels.npy -o top.bin"
         ));
         place.everything().into_iter().map(|(name, content)| (name, content.unwrap())).collect()
     });
@@ -33,7 +33,7 @@ pub(crate) fn good() -> Workplace {
 }
 
 pub(crate) const TOP: &str = "--method umd --reduction top-label";
-pub(crate) const MATRIX: &str = "--method umd --reduction top-label --points-per-bin 10 --labels labels.npy";
+pub(crate) const MATRIX: &str = "--method umd --reduction top-label --rows-per-bin 10 --labels labels.npy";
 
 pub(crate) fn text(content: &str) -> Vec<u8> {
     content.into()

@@ -30,7 +30,7 @@ fn a_report_is_one_page_and_the_same_each_time() {
     // Numbers are numbers.
     assert!(page.contains("on 300 test rows") && !page.contains("$serde_json"));
     for part in [
-        "With at least 90% probability over the draw of the 400 calibration points",
+        "With at least 90% probability over the draw of the 400 calibration observations",
         "There are only 300 test rows",
         "id=\"reliability-before\"",
         "id=\"reliability-after\"",
@@ -192,7 +192,7 @@ fn a_report_names_what_has_no_guarantee() {
     }
     let place = place.with("val_logits.npy", f32s(&[400, CLASSES], data.logits).bytes());
     let fitted = place.json(
-        "calib fit --method umd --reduction top-label --points-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
+        "calib fit --method umd --reduction top-label --rows-per-bin 40 --logits val_logits.npy --labels val_labels.npy -o top.bin --json",
     );
     let report = "calib report top.bin --same-rows --calibration val_logits.npy --calibration-labels val_labels.npy --test \
                   val_logits.npy --test-labels val_labels.npy --bootstrap 5 --json";

@@ -95,8 +95,8 @@ fn uncalibrated_classes_are_found() {
     let ids: Vec<_> = got["plots"].list().iter().map(|plot| plot["id"].text()).collect();
     assert!(ids.contains(&"class-0") && ids.contains(&"class-1") && !ids.contains(&"class-2"), "{ids:?}");
 
-    place.ok(&format!("{TOP_FIT} --force").replace("--points-per-bin 50", "--points-per-bin 5"));
-    note("\nand with 5 points a bin");
+    place.ok(&format!("{TOP_FIT} --force").replace("--rows-per-bin 50", "--rows-per-bin 5"));
+    note("\nand with 5 observations a bin");
     quote(&place.json(&format!("calib report top.bin {files} --json"))["warnings"]);
     said!();
 }

@@ -48,7 +48,7 @@ fn a_fit_says_what_it_found_in_twelve_lines() {
         of_classes(""),
         of_classes("--reduction top-label"),
         of_classes("--reduction class-wise"),
-        of_classes("--reduction top-label --method umd --points-per-bin 50"),
+        of_classes("--reduction top-label --method umd --rows-per-bin 50"),
         of_classes("--method temperature"),
         of_classes("--method svs"),
     ] {

@@ -143,7 +143,7 @@ fn text_behind_a_closing_quote_is_refused_with_both_lines() {
     // A quote within a field is a letter, and spaces behind a quote are none.
     for note in ["5\" pipe", "\"x\" ", "\"5\"\" pipe\""] {
         let place = Workplace::new().with("t.csv", with_note(30, note, 10));
-        assert!(place.ok(READERS[0]).stderr.contains("30 points"), "{note}");
+        assert!(place.ok(READERS[0]).stderr.contains("30 observations"), "{note}");
     }
 }
 
@@ -631,7 +631,7 @@ fn json_lines_as_python_writes_them_are_read() {
     let run = Workplace::new()
         .with("t.jsonl", lines("ROW"))
         .ok("calib fit --method isotonic --scores t.jsonl -o new.bin");
-    assert!(run.stderr.contains("40 points"), "{}", run.stderr);
+    assert!(run.stderr.contains("40 observations"), "{}", run.stderr);
     let place = Workplace::new().with("t.jsonl", lines("NaN"));
     refused(
         &place,
@@ -1039,7 +1039,7 @@ fn steps_that_are_exactly_0_or_1_are_told() {
     let run = place.ok("calib fit --method isotonic t.csv -o new.bin --all");
     assert!(
         run.words().contains(
-            "2 bins have the values 0 or 1, from as few as 3,499 points: this does not show that the other outcome never happens"
+            "2 bins have the values 0 or 1, from as few as 3,499 observations: this does not show that the other outcome never happens"
         ),
         "{}",
         run.stderr
@@ -1047,7 +1047,8 @@ fn steps_that_are_exactly_0_or_1_are_told() {
     let place = of(700);
     let run = place.ok("calib fit --method isotonic t.csv -o new.bin");
     assert!(
-        run.words().contains("2 bins have the values 0 or 1, from as few as 349 points: this does not show"),
+        run.words()
+            .contains("2 bins have the values 0 or 1, from as few as 349 observations: this does not show"),
         "{}",
         run.stderr
     );
@@ -1059,7 +1060,7 @@ fn steps_that_are_exactly_0_or_1_are_told() {
 fn few_rows_are_told_as_what_they_are() {
     let of = |rows: &str| Workplace::new().with("t.csv", format!("score,label\n{rows}"));
     let place = of("0.5,1\n");
-    refused(&place, "calib fit t.csv -o new.bin", &["1 calibration point is too few for 2 bins"]);
+    refused(&place, "calib fit t.csv -o new.bin", &["1 calibration observation is too few for 2 bins"]);
     let run = of("0.2,0\n0.8,1\n").ok("calib fit t.csv -o new.bin");
     for words in ["The blend is significantly worse than the unchanged scores", "1 interval, 0.950 wide"] {
         assert!(run.words().contains(words), "{words}: {}", run.stderr);
@@ -1073,7 +1074,7 @@ fn few_rows_are_told_as_what_they_are() {
     let place = of("0.08,0\n0.23,1\n0.25,0\n");
     let run = place.ok("calib fit t.csv -o new.bin");
     assert!(
-        run.stderr.contains("3 points, blend (binary)")
+        run.stderr.contains("3 observations, blend (binary)")
             && run.words().contains("The blend is significantly worse than the unchanged scores"),
         "{}",
         run.stderr

@@ -89,7 +89,7 @@ fn both_passes_give_the_artifact_of_all_rows() {
     place.says(sql);
     for method in [
         "--method umd --bins 10",
-        "--method umd --points-per-bin 50 --alpha 0.05",
+        "--method umd --rows-per-bin 50 --alpha 0.05",
         "--method umd-original --bins 7 --candidates 3 --alpha-spent 0.1",
         "--method fixed-width --bins 12",
         "--method isotonic",

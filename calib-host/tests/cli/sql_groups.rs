@@ -132,11 +132,11 @@ fn both_passes_give_the_artifact_of_all_rows_by_group() {
             "",
             &[
                 "--method umd --bins 10",
-                "--method umd --points-per-bin 60 --alpha 0.05",
+                "--method umd --rows-per-bin 60 --alpha 0.05",
                 "--method umd-original --bins 7",
                 "--method fixed-width --bins 12",
                 "--method isotonic",
-                "--method isotonic-interpolated --points-per-bin 100",
+                "--method isotonic-interpolated --rows-per-bin 100",
                 "--method isotonic --max-bins 6 --smoothing 1",
             ][..],
         ),
@@ -250,9 +250,10 @@ fn what_cannot_be_counted_by_group_is_refused_with_what_to_do() {
 fn a_group_too_small_for_a_table_is_not_asked_for() {
     let rows = rows(5000);
     let place = Workplace::new().with("pass1.csv", pass1(Kind::Probability, &rows));
-    let sql = place.says(&format!("{SQL} --method umd --points-per-bin 60 --pass1 pass1.csv")).stdout;
+    let sql = place.says(&format!("{SQL} --method umd --rows-per-bin 60 --pass1 pass1.csv")).stdout;
     let place = place.with("pass2.csv", pass2(Kind::Probability, &rows, &sql));
-    let fit = "calib fit --method umd --points-per-bin 60 --group-column sex --passes pass1.csv pass2.csv -o out.bin";
+    let fit =
+        "calib fit --method umd --rows-per-bin 60 --group-column sex --passes pass1.csv pass2.csv -o out.bin";
     place.says(fit);
     said!();
 }

@@ -1,7 +1,7 @@
 //! `calib status` and `calib doctor --port`, with a device at the other end of a terminal.
 
 use calib_core::artifact::{Method, Reduction};
-use calib_core::slot::{UnusableSlot, SlotContent, SlotFault};
+use calib_core::slot::{SlotContent, SlotFault, UnusableSlot};
 use calib_core::wire::{
     CalibratorStatus, Name, PROTOCOL_VERSION, Questions, Refusal, Reply, ReplyBody, Request, RequestBody,
     Slots, Status,

@@ -285,7 +285,7 @@ fn columns_of_classes_are_a_matrix() {
         .with("no_header.csv", no_header)
         .with("two.csv", table("p", 0).replace("id,", "q0,").replace("label", "q1"));
     let fit =
-        "calib fit --method umd --reduction top-label --points-per-bin 50 -o out.bin --force --json --probs";
+        "calib fit --method umd --reduction top-label --rows-per-bin 50 -o out.bin --force --json --probs";
     let expected = place.json(&format!("{fit} p.npy --labels y.npy"))["tables"].clone();
     for line in [
         "p.csv",

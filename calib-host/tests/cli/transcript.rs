@@ -125,7 +125,7 @@ pub(crate) fn bad_npy(kind: &str, content: impl AsRef<[u8]>) {
         "scores" => "calib fit --method umd --bins 2 --scores bad.npy --labels labels.npy -o out".into(),
         "labels" => "calib fit --method umd --bins 2 --scores scores.npy --labels bad.npy -o out".into(),
         "classes" => {
-            format!("calib fit {TOP} --points-per-bin 10 --logits logits.npy --labels bad.npy -o out")
+            format!("calib fit {TOP} --rows-per-bin 10 --logits logits.npy --labels bad.npy -o out")
         }
         matrix => format!("calib fit {MATRIX} --{matrix} bad.npy -o out"),
     };

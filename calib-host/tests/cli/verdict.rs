@@ -60,8 +60,8 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
         .with("test_logits.npy", f32s(&[3001, CLASSES], test.logits).bytes())
         .with("test_labels.npy", labels("<i8", &test.labels).bytes());
     for (options, guarantee) in [
-        ("umd --reduction top-label --points-per-bin 50", "shown"),
-        ("umd --reduction class-wise --points-per-bin 50", "not-tested"),
+        ("umd --reduction top-label --rows-per-bin 50", "shown"),
+        ("umd --reduction class-wise --rows-per-bin 50", "not-tested"),
         ("temperature", "none"),
     ] {
         let data = "--logits val_logits.npy --labels val_labels.npy";

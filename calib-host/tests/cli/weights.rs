@@ -47,7 +47,7 @@ fn counts_are_the_repeated_rows() {
     let place = place();
     for method in [
         "umd --bins 4",
-        "umd-original --points-per-bin 40",
+        "umd-original --rows-per-bin 40",
         "umd-randomized --bins 4 --seed 2",
         "ums --bins 4 --seed 2",
         "fixed-width --bins 10",

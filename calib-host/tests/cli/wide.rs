@@ -14,9 +14,9 @@ fn every_wide_guarantee_is_called_so() {
         "--method umd-randomized --bins 10 --scores cal.csv",
         "--method ums --bins 10 --scores cal.csv",
         "--method fixed-width --bins 10 --scores cal.csv",
-        "--method umd --points-per-bin 50 --reduction top-label --logits val_logits.npy --labels val_labels.npy",
-        "--method umd --points-per-bin 50 --reduction confidence --logits val_logits.npy --labels val_labels.npy",
-        "--method ums --points-per-bin 50 --reduction class-wise --logits val_logits.npy --labels val_labels.npy",
+        "--method umd --rows-per-bin 50 --reduction top-label --logits val_logits.npy --labels val_labels.npy",
+        "--method umd --rows-per-bin 50 --reduction confidence --logits val_logits.npy --labels val_labels.npy",
+        "--method ums --rows-per-bin 50 --reduction class-wise --logits val_logits.npy --labels val_labels.npy",
     ] {
         let fitted = place.json(&format!("calib fit {options} -o out.bin --force --json"));
         let guarantee = fitted["statement"].text();

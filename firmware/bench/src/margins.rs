@@ -14,8 +14,8 @@ use calib_core::{
 
 use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
-use crate::ours::{FIXED_15, REFUSED, Fixture, at, halves, pack};
-use crate::scores::{self, LOGIT_CODES, edges_u16, top2_margin_edges, margin_edges, values, values_u16};
+use crate::ours::{FIXED_15, Fixture, REFUSED, at, halves, pack};
+use crate::scores::{self, LOGIT_CODES, edges_u16, margin_edges, top2_margin_edges, values, values_u16};
 
 macro_rules! fixed_margins {
     ($($name:ident $table:ident $room:literal $bins:literal;)*) => {$(

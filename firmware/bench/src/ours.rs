@@ -203,7 +203,8 @@ pub(crate) extern "C" fn calibrate(score: f32, context: *const c_void) -> u64 {
     0
 }
 
-pub(crate) type TopLabelFixture<'a> = Fixture<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
+pub(crate) type TopLabelFixture<'a> =
+    Fixture<TopLabelCalibrator<'a>, Option<(calib_core::TopLabel, Outcome)>>;
 
 #[unsafe(no_mangle)]
 #[inline(never)]

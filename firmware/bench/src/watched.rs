@@ -13,7 +13,7 @@ use calib_core::{Artifact, BinaryCalibrator, Calibrator, Outcome, Probs, Score, 
 
 use crate::artifacts::{self, Arena};
 use crate::measure::Bench;
-use crate::ours::{REFUSED, Fixture, TopLabelFixture, at, calibrate, top_label_probs};
+use crate::ours::{Fixture, REFUSED, TopLabelFixture, at, calibrate, top_label_probs};
 use crate::scores;
 
 const BINS: usize = 15;

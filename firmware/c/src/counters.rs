@@ -1,6 +1,6 @@
 //! What monitors counted, and what they say.
 
-use calib_core::wire::{Counters, Persistence, MAX_COUNTED_BINS, Raised, Watched};
+use calib_core::wire::{Counters, MAX_COUNTED_BINS, Persistence, Raised, Watched};
 
 /// In `calib_evidence_t.raised`: no alert was raised.
 pub const CALIB_NOT_RAISED: u8 = 0;

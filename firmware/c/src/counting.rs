@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use calib_core::Identity;
-use calib_firmware::{PersistentMonitors, Monitors, Watch};
+use calib_firmware::{Monitors, PersistentMonitors, Watch};
 
 use crate::error::{CALIB_ERROR_ARGUMENT, CALIB_ERROR_LENGTH, CALIB_ERROR_SAVED, Result};
 use crate::journal::JournalFlash;

@@ -9,7 +9,7 @@ use calib_firmware::{NoMonitors, Watch};
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::counters::calib_counters_t;
 use crate::counting::{
-    self, CALIB_MANY_SAVED_BYTES, Counting, PersistentTable, Made, ManyPersistentTables, ManyTables, OneTable,
+    self, CALIB_MANY_SAVED_BYTES, Counting, Made, ManyPersistentTables, ManyTables, OneTable, PersistentTable,
 };
 use crate::error::{
     CALIB_ERROR_ARGUMENT, CALIB_ERROR_BIN, CALIB_ERROR_LENGTH, CALIB_ERROR_NOT_MONITORED,
@@ -320,7 +320,11 @@ pub unsafe extern "C" fn calib_monitors_open_persistent(
     journal: *const calib_journal_t,
 ) -> i32 {
     // SAFETY: the caller's.
-    unsafe { opened::<PersistentTable>(monitors, counters, counters_words, &[Span::of(journal)], || persistent(journal)) }
+    unsafe {
+        opened::<PersistentTable>(monitors, counters, counters_words, &[Span::of(journal)], || {
+            persistent(journal)
+        })
+    }
 }
 
 /// As `calib_monitors_open_many`, with a journal, of which a save takes 2.6 KB of a sector's 4: with three sectors, no restart loses a save.
@@ -337,7 +341,9 @@ pub unsafe extern "C" fn calib_monitors_open_many_persistent(
 ) -> i32 {
     // SAFETY: the caller's.
     unsafe {
-        opened::<ManyPersistentTables>(monitors, counters, counters_words, &[Span::of(journal)], || persistent(journal))
+        opened::<ManyPersistentTables>(monitors, counters, counters_words, &[Span::of(journal)], || {
+            persistent(journal)
+        })
     }
 }
 

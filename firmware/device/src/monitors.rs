@@ -5,8 +5,8 @@ use calib_core::monitor::{LogEvidence, TableMonitors};
 use calib_core::predict::Ranked;
 use calib_core::slot::MonitorRoom;
 use calib_core::wire::{
-    ActionOnAlarm, Counters, CountersRefusal, Persistence, KnownOutcomes, MAX_COUNTED_BINS, PredictionOutcome,
-    Raised, Refusal, ReplyBody, RequestBody, ScoreEcho, Watched,
+    ActionOnAlarm, Counters, CountersRefusal, KnownOutcomes, MAX_COUNTED_BINS, Persistence,
+    PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody, ScoreEcho, Watched,
 };
 use calib_core::{Artifact, BinFlags, Identity, Outcome, ProbInterval};
 

@@ -431,7 +431,10 @@ mod tests {
         predict(&mut monitors, artifact, &[1; 31]);
         assert!(monitors.is_alarmed());
         let found = counters(&mut monitors, artifact, FIRST);
-        assert_eq!((found.predictions[..].to_vec(), found.persistence), (std::vec![0, 31], Persistence::SavedExcept(0)));
+        assert_eq!(
+            (found.predictions[..].to_vec(), found.persistence),
+            (std::vec![0, 31], Persistence::SavedExcept(0))
+        );
         (monitors.free(), found.shift.raised.unwrap())
     }
 
@@ -495,7 +498,10 @@ mod tests {
         }
         predict(&mut monitors, &artifact, &[1]);
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert_eq!((found.shift.raised, found.persistence), (Some(Raised::At(127)), Persistence::SavedExcept(0)));
+        assert_eq!(
+            (found.shift.raised, found.persistence),
+            (Some(Raised::At(127)), Persistence::SavedExcept(0))
+        );
         assert!(monitors.is_alarmed());
     }
 
@@ -685,7 +691,10 @@ mod tests {
         let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
         let (flash, _) = alarmed(&artifact);
         let mut monitors = opened(flash, &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).persistence, Persistence::SavedExcept(0));
+        assert_eq!(
+            counters(&mut monitors, &artifact, reset(&artifact)).persistence,
+            Persistence::SavedExcept(0)
+        );
         assert!(!monitors.is_alarmed());
         let mut monitors = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut monitors, &artifact, FIRST).predictions, [0, 0]);
@@ -697,7 +706,11 @@ mod tests {
         let (one, two) = (artifact(1), artifact(2));
         let [artifact, other] = [&one, &two].map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
         let mut monitors = opened(TestFlash::new(2048), &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::SavedExcept(0), "blank is not damaged");
+        assert_eq!(
+            counters(&mut monitors, &artifact, FIRST).persistence,
+            Persistence::SavedExcept(0),
+            "blank is not damaged"
+        );
         predict(&mut monitors, &artifact, &[0; 7]);
         let mut flash = monitors.free();
         // In the two records with which counting began, and in the three behind them, a byte of the calibrator's identity.
@@ -715,7 +728,10 @@ mod tests {
         let with_other = opened(flash.clone(), &other);
         assert!(!with_other.is_alarmed());
         let mut monitors = opened(flash, &artifact);
-        assert_eq!(counters(&mut monitors, &artifact, reset(&artifact)).persistence, Persistence::SavedExcept(0));
+        assert_eq!(
+            counters(&mut monitors, &artifact, reset(&artifact)).persistence,
+            Persistence::SavedExcept(0)
+        );
         assert!(!monitors.is_alarmed());
         let mut monitors = opened(monitors.free(), &artifact);
         assert_eq!(counters(&mut monitors, &artifact, FIRST).persistence, Persistence::SavedExcept(0));
@@ -792,7 +808,10 @@ mod tests {
                 known,
             };
             let found = counters(&mut monitors, &artifact, RequestBody::Outcome(told));
-            assert_eq!((found.outcomes[0].labeled, found.persistence), (known + 1, Persistence::SavedExcept(0)));
+            assert_eq!(
+                (found.outcomes[0].labeled, found.persistence),
+                (known + 1, Persistence::SavedExcept(0))
+            );
             raised = raised.or(found.guarantee.unwrap().raised);
             monitors = opened_saving(monitors.free(), &artifact, 1000);
             assert_eq!(monitors.is_alarmed(), raised.is_some());
@@ -881,6 +900,9 @@ mod tests {
         monitors.journal.flash_mut().fails = false;
         predict(&mut monitors, &artifact, &even(60));
         let found = counters(&mut monitors, &artifact, FIRST);
-        assert!(matches!(found.persistence, Persistence::SavedExcept(0..4)) && found.predictions[0] > 56, "{found:?}");
+        assert!(
+            matches!(found.persistence, Persistence::SavedExcept(0..4)) && found.predictions[0] > 56,
+            "{found:?}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The place in flash that holds a calibrator.
 
 use calib_core::predict::{OtherClasses, OutputShape, Prediction, Predictor, Query, Ranked, Task};
-use calib_core::slot::{Admitted, MonitorRoom, UnusableSlot, Refused, SlotFault};
+use calib_core::slot::{Admitted, MonitorRoom, Refused, SlotFault, UnusableSlot};
 use calib_core::wire::{CalibratorStatus, Missing, Refusal};
 use calib_core::{Anybody, Artifact, ClassifierId, Outcome, ParseError, Uncalibrated};
 

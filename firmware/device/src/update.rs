@@ -272,7 +272,7 @@ mod tests {
     use std::vec::Vec;
 
     use calib_core::artifact::KeyId;
-    use calib_core::slot::{UnusableSlot, Receipt, Refused, SignatureError, SlotFault};
+    use calib_core::slot::{Receipt, Refused, SignatureError, SlotFault, UnusableSlot};
     use calib_core::wire::{Chunk, MAX_CHUNK, Missing};
     use calib_core::{Anybody, Artifact, Erased, ParseError};
 

@@ -8,10 +8,10 @@ use calib_c::{
     calib_apply_top_k_probs, calib_apply_u8, calib_band_code, calib_band_margin, calib_band_score,
     calib_calibrator_t, calib_check, calib_device_classify, calib_device_config_t, calib_device_open,
     calib_device_t, calib_device_take, calib_error_text, calib_flash_t, calib_info, calib_journal_t,
-    calib_layout_t, calib_monitors_begin, calib_monitors_open, calib_monitors_open_persistent,
-    calib_monitors_open_many, calib_monitors_open_many_persistent, calib_monitors_read, calib_monitors_reset,
-    calib_monitors_restore, calib_monitors_save, calib_monitors_t, calib_monitors_tell, calib_open,
-    calib_options_t, calib_result_t, calib_store_install, calib_store_load, calib_store_open,
+    calib_layout_t, calib_monitors_begin, calib_monitors_open, calib_monitors_open_many,
+    calib_monitors_open_many_persistent, calib_monitors_open_persistent, calib_monitors_read,
+    calib_monitors_reset, calib_monitors_restore, calib_monitors_save, calib_monitors_t, calib_monitors_tell,
+    calib_open, calib_options_t, calib_result_t, calib_store_install, calib_store_load, calib_store_open,
     calib_store_survey, calib_store_t, calib_version,
 };
 

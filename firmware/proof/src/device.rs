@@ -8,8 +8,8 @@ use calib_core::slot::MonitorRoom;
 use calib_core::wire::{Questions, Refusal, Request, RequestBody};
 use calib_core::{AlarmRule, Anybody, ClassifierId, Erased};
 use calib_firmware::{
-    Alarm, Classifier, Device, Entropy, Features, PersistentMonitors, LinearClassifier, Meter, Monitors, Output,
-    Slot, Task, Watch,
+    Alarm, Classifier, Device, Entropy, Features, LinearClassifier, Meter, Monitors, Output,
+    PersistentMonitors, Slot, Task, Watch,
 };
 use embedded_hal::digital::{ErrorType, OutputPin};
 use embedded_storage::nor_flash::ReadNorFlash;

@@ -99,6 +99,6 @@ fn every_form_of_binary_calibrator_on_every_board() {
 fn top_label_on_every_board() {
     let case = harness::digits();
     let data = top_label_data(case);
-    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30));
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30));
     on_every_board(case, &[fit_top_label(&data, &options, 0.1).unwrap()]);
 }

@@ -91,9 +91,8 @@ fn intervals_of_ranges() {
 fn digits() {
     let case = harness::digits();
     let data = top_label_data(case);
-    let umd = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30));
-    let isotonic =
-        ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())).points_per_bin(Some(50));
+    let umd = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30));
+    let isotonic = ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())).rows_per_bin(Some(50));
     let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
     host_and_device_agree(case, &fits[..1], 10_000);
     host_and_device_agree(case, &fits[1..], 1000);

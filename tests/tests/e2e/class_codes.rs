@@ -43,7 +43,7 @@ fn host_and_device_agree(board: Board, classes: usize) {
         let name = format!("{classes} classes, {reduction}, {method:?} over {encoding}");
         let (codes, labels) = data(encoding, classes);
         let problems = Problems::of_codes(&codes, &labels, reduction).unwrap();
-        let options = ReductionOptions::new(method).points_per_bin((method == umd).then_some(25));
+        let options = ReductionOptions::new(method).rows_per_bin((method == umd).then_some(25));
         let fit = fit_reduction(&problems, &options, 0.1).unwrap().quantized(encoding).unwrap();
         let fit = if compact { fit.into_u16_table().unwrap() } else { fit };
         let options = ArtifactOptions::default().classifier(Some(ID)).direct_table(direct_table);

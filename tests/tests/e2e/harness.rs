@@ -11,8 +11,8 @@ use calib_core::{Artifact, ClassifierId, Outcome};
 use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
 use calib_tests::classifier::Case;
 use calib_tests::{
-    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, top2_margins,
-    margins, stand_in, vectors,
+    Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, margins,
+    stand_in, top2_margins, vectors,
 };
 
 /// The identity of every classifier that stands in for one.

@@ -19,7 +19,7 @@ use xtask::{cargo, root};
 use crate::harness::{calibrated, random_inputs};
 
 fn umd() -> ReductionOptions {
-    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(30))
+    ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30))
 }
 
 /// A calibrator's name, and its artifact.

@@ -38,8 +38,8 @@ fn host_and_device_agree(classes: usize) {
         // Every row is a point of every class's problem, but only the predicted ones are of a predicted class's. With 100
         // classes some have too few, and stay uncalibrated.
         let all_rows = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
-        let points_per_bin = Some(if all_rows { 300 } else { 25 });
-        let options = ReductionOptions::new(method).points_per_bin(points_per_bin);
+        let rows_per_bin = Some(if all_rows { 300 } else { 25 });
+        let options = ReductionOptions::new(method).rows_per_bin(rows_per_bin);
         let fit = match compact {
             true => fit_reduction(&problems.rounded(), &options, 0.1).unwrap().into_u16_table().unwrap(),
             false => fit_reduction(&problems, &options, 0.1).unwrap(),

@@ -192,7 +192,9 @@ impl Bins {
             let score = |score: f64| f64::from(score as f32);
             let points = scores.values.iter().zip(&labels.values);
             let points = points.map(|(&s, &label)| (score(s), label == 1)).collect();
-            warnings.extend(Finding::of_points(&data).iter().map(|warning| crate::error::sentence(warning, path)));
+            warnings.extend(
+                Finding::of_points(&data).iter().map(|warning| crate::error::sentence(warning, path)),
+            );
             warnings.extend(independence_warning(&data, clusters.as_ref()));
             Ok::<_, Error>(TestPoints { points, clusters })
         };
@@ -232,7 +234,7 @@ impl Bins {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "{} {}, {} test points{}; bounds of the calibration error; any of them fails with probability at most {}, up to a \
+            "{} {}, {} test observations{}; bounds of the calibration error; any of them fails with probability at most {}, up to a \
              normal approximation: each is at {} / {}",
             thousands(n),
             if test.clusters.is_some() { "points, one of each cluster" } else { "points" },

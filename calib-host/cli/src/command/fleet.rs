@@ -92,7 +92,10 @@ impl Run for FleetCommand {
         let tables = aggregate(&stored.artifact(), &devices, self.alpha).map_err(|cause| {
             // Of a device that is there twice, the file of the second.
             let at = devices.iter().rposition(|device| Some(&*device.device) == cause.device());
-            Error::Fleet { place: Box::new(Location::file(at.map_or(&self.calibrator, |at| &paths[at]))), cause }
+            Error::Fleet {
+                place: Box::new(Location::file(at.map_or(&self.calibrator, |at| &paths[at]))),
+                cause,
+            }
         })?;
         let shown =
             ShownFleet { stored: &stored, tables: &tables, devices: devices.len(), alpha: self.alpha };

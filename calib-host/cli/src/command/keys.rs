@@ -130,8 +130,9 @@ impl Run for Sign {
         if stored.artifact().counter() == 0 {
             return Err(Error::input(Location::file(&self.artifact), Problem::NoCounter));
         }
-        let signed =
-            key.sign(&stored).map_err(|by| Error::input(Location::file(&self.artifact), Problem::Signed(by)))?;
+        let signed = key
+            .sign(&stored)
+            .map_err(|by| Error::input(Location::file(&self.artifact), Problem::Signed(by)))?;
         cx.write_output(&self.output, self.force, &signed)?;
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {

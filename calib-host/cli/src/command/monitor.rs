@@ -426,7 +426,7 @@ mod tests {
             let line = csv_line(7, &Ranked { class: 1, score, outcome }, true, None);
             line.split_once(',').unwrap().1.to_owned()
         };
-        let uncalibrated = "7,1,0,,,,no calibration point is in the score's bin,1,,";
+        let uncalibrated = "7,1,0,,,,no calibration observation is in the score's bin,1,,";
         assert_eq!(line(Outcome::Calibrated(midpoint)), uncalibrated);
         assert_eq!(line(Outcome::Uncalibrated(Uncalibrated::EmptyBin)), uncalibrated);
         let calibrated = Calibrated { flags: BinFlags::NONE, ..midpoint };

@@ -27,13 +27,13 @@ const WIDE_EPSILON: f64 = 0.1;
 /// For a calibration set, give two of rows, bins, rows per bin and epsilon; calib computes the others.
 ///
 /// --n and --epsilon give the largest number of bins. --bins and --epsilon give the smallest number of rows.
-/// --points-per-bin and --epsilon give the largest number of bins with that many rows each. --n without other options
+/// --rows-per-bin and --epsilon give the largest number of bins with that many rows each. --n without other options
 /// prints a table of epsilon over bins. --epsilon without other options prints a table of the rows that it needs.
 ///
 /// --sensitivity and --specificity give the rows that a threshold needs (`calib threshold`).
 ///
-/// With --reduction the rows are those of all classes, and --points-per-bin has the meaning of `calib fit`. Two of --n,
-/// --points-per-bin and --epsilon give the third.
+/// With --reduction the rows are those of all classes, and --rows-per-bin has the meaning of `calib fit`. Two of --n,
+/// --rows-per-bin and --epsilon give the third.
 #[derive(Args)]
 pub(crate) struct PlanCommand {
     /// Number of calibration rows.
@@ -47,7 +47,7 @@ pub(crate) struct PlanCommand {
     bins: Option<u64>,
     /// Calibration rows per bin.
     #[arg(long, value_name = "K", value_parser = count::<u64>(2..1 << 53), help_heading = METHOD)]
-    points_per_bin: Option<u64>,
+    rows_per_bin: Option<u64>,
     /// Largest acceptable deviation.
     #[arg(long, value_name = "E", value_parser = parse_epsilon, help_heading = METHOD)]
     epsilon: Option<f64>,
@@ -85,7 +85,7 @@ enum PlannedReduction {
 }
 
 /// What the bounds assume.
-const CONDITIONS: &str = "This requires independent points, one per patient or other independent unit, and no equal scores on both sides of an edge. \
+const CONDITIONS: &str = "This requires independent observations, one per patient or other independent unit, and no equal scores on both sides of an edge. \
      Classifier and bins must be fixed before the labels are seen. New data must have the same distribution and prevalence. \
      In a choice among M candidates, each has alpha / M";
 
@@ -105,10 +105,10 @@ impl Run for PlanCommand {
         if self.prevalence.is_some() {
             return Err(usage("--prevalence goes with --validation, --sensitivity or --specificity"));
         }
-        let knows_points = (self.n, self.bins, self.points_per_bin) != (None, None, None);
+        let knows_points = (self.n, self.bins, self.rows_per_bin) != (None, None, None);
         if self.svg.is_some() && self.epsilon.is_some() && !knows_points {
             return Err(usage(
-                "--svg draws epsilon for a number of points: give --n, or --bins beside --epsilon",
+                "--svg draws epsilon for a number of observations: give --n, or --bins beside --epsilon",
             ));
         }
         let planned = plan(&self.options()?).map_err(|cause| named(&cause))?;
@@ -135,7 +135,7 @@ impl PlanCommand {
     fn options(&self) -> Result<PlanOptions, Error> {
         let mut options = PlanOptions::default();
         (options.n, options.bins, options.alpha) = (self.n, self.bins, self.alpha);
-        (options.points_per_bin, options.epsilon) = (self.points_per_bin, self.epsilon);
+        (options.rows_per_bin, options.epsilon) = (self.rows_per_bin, self.epsilon);
         options.classes = match (self.reduction, self.classes) {
             (None, _) => None,
             (Some(PlannedReduction::TopLabel), _) => Some(1),
@@ -151,10 +151,10 @@ impl PlanCommand {
     fn print_curve(&self, answer: Option<Plan>, curve: &[Plan], cx: &Context) -> Result<(), Error> {
         let mut out = cx.stdout();
         let n = answer.map_or(self.n, |plan| Some(plan.n)).unwrap_or_default();
-        if let Some(Plan { n, bins, points_per_bin, epsilon, .. }) = answer {
+        if let Some(Plan { n, bins, rows_per_bin, epsilon, .. }) = answer {
             let words = number_of(bins, "bin");
             let (what, alpha) = (
-                format!("{} points in {words}, {} in each", thousands(n), thousands(points_per_bin)),
+                format!("{} points in {words}, {} in each", thousands(n), thousands(rows_per_bin)),
                 self.alpha,
             );
             if epsilon < 1.0 {
@@ -170,7 +170,7 @@ impl PlanCommand {
                     .map_or(String::new(), |plan| format!(": {} for {WIDE_EPSILON}", thousands(plan.n)));
                 writeln!(
                     out,
-                    "{what}: nothing is guaranteed, fewer bins or more points are needed{needed}\n"
+                    "{what}: nothing is guaranteed, fewer bins or more observations are needed{needed}\n"
                 )?;
             }
         }
@@ -187,7 +187,7 @@ impl PlanCommand {
                 out,
                 "{:>6} {:>9} {:>10} {:>10} {:>13} {:>10}{mark}",
                 plan.bins,
-                plan.points_per_bin,
+                plan.rows_per_bin,
                 shown(plan.epsilon),
                 shown(plan.epsilon_hoeffding),
                 shown(plan.epsilon_original),
@@ -202,30 +202,30 @@ impl PlanCommand {
         let mut out = cx.stdout();
         writeln!(
             out,
-            "epsilon {}, alpha {}: the points that umd needs for each number of bins, with every bin within epsilon of its event rate.\n{CONDITIONS}",
+            "epsilon {}, alpha {}: the observations that umd needs for each number of bins, with every bin within epsilon of its event rate.\n{CONDITIONS}",
             self.epsilon.unwrap_or_default(),
             self.alpha
         )?;
         writeln!(out, "{:>6} {:>9} {:>10}", "bins", "per bin", "points")?;
-        for Plan { bins, points_per_bin, n, .. } in plans {
-            writeln!(out, "{bins:>6} {points_per_bin:>9} {n:>10}")?;
+        for Plan { bins, rows_per_bin, n, .. } in plans {
+            writeln!(out, "{bins:>6} {rows_per_bin:>9} {n:>10}")?;
         }
         Ok(())
     }
 
     /// Prints a plan for several classes.
     fn print_classes(&self, answer: ClassPlan, cx: &Context) -> Result<(), Error> {
-        let ClassPlan { n, points_per_bin, epsilon, divided_among, .. } = answer;
+        let ClassPlan { n, rows_per_bin, epsilon, divided_among, .. } = answer;
         let name = match self.reduction {
             Some(PlannedReduction::ClassWise) => format!("class-wise, {divided_among} classes"),
             _ => "top-label".to_owned(),
         };
         writeln!(
             cx.stdout(),
-            "{} points, {name}, {} or more in each bin: every bin of every class within {} of its event \
+            "{} observations, {name}, {} or more in each bin: every bin of every class within {} of its event \
              rate, whatever the labels are. This fails with probability at most {}.\n{CONDITIONS}",
             thousands(n),
-            thousands(points_per_bin),
+            thousands(rows_per_bin),
             shown_bound(4, epsilon),
             self.alpha
         )?;
@@ -294,9 +294,11 @@ fn draw(n: u64, alpha: f64, answer: Option<Plan>) -> String {
         if plan.epsilon <= top {
             chart.mark("answer", Mark::Circle, plan.bins as f64, plan.epsilon);
         }
-        let Plan { bins, points_per_bin, epsilon, .. } = plan;
-        legend
-            .push(("answer", format!("{bins} bins of {points_per_bin} points: {}", shown_bound(4, epsilon))));
+        let Plan { bins, rows_per_bin, epsilon, .. } = plan;
+        legend.push((
+            "answer",
+            format!("{bins} bins of {rows_per_bin} observations: {}", shown_bound(4, epsilon)),
+        ));
     }
     let title = format!("epsilon against the number of bins: n = {n}, alpha = {alpha}");
     chart.file(&title, "The fewer bins, the smaller the epsilon that is guaranteed.", &legend)

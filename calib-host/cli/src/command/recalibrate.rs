@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use calib_fit::StoredArtifact;
-use calib_fit::fleet::{RecalibrateError, Recalibration, recalibrated, aggregate};
+use calib_fit::fleet::{RecalibrateError, Recalibration, aggregate, recalibrated};
 use calib_io::files::{Location, read_artifact};
 use calib_io::input::{self, Source};
 use clap::Args;

@@ -12,7 +12,7 @@ use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_io::export::ExportError;
 use calib_io::files::{
-    CostsError, FileError, Format, OutputError, Location, Problem, Row, UnsupportedFormat, is_missing,
+    CostsError, FileError, Format, Location, OutputError, Problem, Row, UnsupportedFormat, is_missing,
 };
 use calib_io::input::are_thousands;
 
@@ -52,7 +52,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
 /// What to do where counts do not stand for all rows.
 fn of_pass(error: &PassError) -> Option<String> {
     Some(match error {
-        PassError::Draws(_) => "give `calib fit` a row for every point".into(),
+        PassError::Draws(_) => "give `calib fit` a row for every observation".into(),
         PassError::EveryScore(_) => {
             "count rows by score, each as a 32-bit float, and fit the counts: --scores, --count-column and --positives-column".into()
         }
@@ -206,7 +206,7 @@ fn of_problem(problem: &Problem, place: &Location) -> Option<String> {
         }
         Problem::ProbOutOfRange(_) | Problem::Sum(_) => "if these are logits, use --logits instead of --probs".into(),
         Problem::AllUncalibrated => {
-            "assess rows whose class is calibrated, and whose bins hold calibration points".into()
+            "assess rows whose class is calibrated, and whose bins hold calibration observations".into()
         }
         // A row without a probability is uncalibrated, which is no reason to leave it out.
         Problem::NaN if place.column.as_deref() == Some("prob") => "remove or repair the row".into(),
@@ -275,10 +275,10 @@ fn of_problem(problem: &Problem, place: &Location) -> Option<String> {
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {
-            "--count-column holds the number of points of each row, beside --positives-column".into()
+            "--count-column holds the number of observations of each row, beside --positives-column".into()
         }
         Problem::Positives { .. } => {
-            "--count-column is the number of points of a row, --positives-column how many of them have label 1".into()
+            "--count-column is the number of observations of a row, --positives-column how many of them have label 1".into()
         }
         Problem::TooManyPoints => "divide the counts, or use a sample".into(),
         Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {
@@ -500,7 +500,7 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
 fn of_export(error: &ExportError) -> Option<String> {
     match error {
         ExportError::EmptyBins { .. } => Some(
-            "fit fewer bins, or umd, whose bins follow the points; or use --format c, whose lookup returns a status".into(),
+            "fit fewer bins, or umd, whose bins follow the observations; or use --format c, whose lookup returns a status".into(),
         ),
         ExportError::Function(_) => Some("fit it with `calib fit --table steps`".into()),
         ExportError::MonitorAction => Some(

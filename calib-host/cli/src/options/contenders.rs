@@ -26,7 +26,7 @@ pub(crate) struct MethodChoice {
     bins: Option<usize>,
     /// Calibration rows per bin under a reduction: 50 without --bins.
     #[arg(long, value_name = "K", conflicts_with = "bins", value_parser = count::<usize>(2..), hide_short_help = true)]
-    points_per_bin: Option<usize>,
+    rows_per_bin: Option<usize>,
     /// Scores of the predicted class to try with confidence and top-label, separated by commas: both for --logits with
     /// --claim top-label.
     #[arg(long, value_parser = named::<ClassScore>(), value_delimiter = ',', value_name = "SCORES", hide_short_help = true)]
@@ -40,7 +40,7 @@ impl MethodChoice {
         if !self.methods.contains(&None) {
             options.methods = self.methods.iter().copied().flatten().collect();
         }
-        (options.bins, options.points_per_bin) = (self.bins, self.points_per_bin);
+        (options.bins, options.rows_per_bin) = (self.bins, self.rows_per_bin);
         options.reductions.clone_from(&self.reductions);
         options.class_scores.clone_from(&self.class_scores);
         options
@@ -58,7 +58,7 @@ impl MethodChoice {
             ("--max-bins", fit.max_bins.map(|bins| bins.to_string())),
             ("--resolution", fit.resolution.map(|steps| steps.to_string())),
             ("--folds", fit.folds.map(|parts| parts.to_string())),
-            ("--points-per-bin", fit.points_per_bin.map(|points| points.to_string())),
+            ("--rows-per-bin", fit.rows_per_bin.map(|points| points.to_string())),
             ("--seed", (seed != 0).then(|| seed.to_string())),
         ];
         let words = given.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?]));

@@ -20,19 +20,19 @@ pub(crate) struct MethodOptions {
     #[arg(long, value_parser = named::<MethodName>(), ignore_case = true, hide_possible_values = true, long_help = listing::<MethodName>(WHICH_METHOD), help_heading = METHOD)]
     method: Option<MethodName>,
     /// Number of bins; of each table of a reduction.
-    #[arg(long, value_name = "B", value_parser = count::<usize>(..), conflicts_with = "points_per_bin", help_heading = METHOD)]
+    #[arg(long, value_name = "B", value_parser = count::<usize>(..), conflicts_with = "rows_per_bin", help_heading = METHOD)]
     bins: Option<usize>,
     /// Use as many bins as keep the guarantee within E.
     ///
     /// At most 15 bins, of umd. Without --epsilon and --method, calib fits a blend, with intervals of score ranges.
-    #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "points_per_bin"], help_heading = METHOD)]
+    #[arg(long, value_name = "E", value_parser = parse_epsilon, conflicts_with_all = ["bins", "rows_per_bin"], help_heading = METHOD)]
     epsilon: Option<f64>,
     /// Calibration rows per bin.
     ///
     /// The number of bins follows from the data, with a reduction for each of its tables. A class (or rank) with fewer
     /// rows stays uncalibrated. With a top-label blend, such a class gets the blend of all classes. A binary problem with fewer rows is an error.
     #[arg(long, value_name = "K", value_parser = count::<usize>(..), help_heading = METHOD, hide_short_help = true)]
-    points_per_bin: Option<usize>,
+    rows_per_bin: Option<usize>,
     /// Largest number of bins of isotonic regression, or of regions of multiclass-irp; recursive partitioning finds
     /// fewer.
     #[arg(long, value_name = "B", value_parser = count::<usize>(1..=65_536), help_heading = DETAILS, hide_short_help = true)]
@@ -109,7 +109,7 @@ impl MethodOptions {
         NamedMethod {
             method: self.method,
             bins: self.bins,
-            points_per_bin: self.points_per_bin,
+            rows_per_bin: self.rows_per_bin,
             epsilon: self.epsilon,
             max_bins: self.max_bins,
             smoothing: self.smoothing,

@@ -32,7 +32,7 @@ pub(crate) struct PlannedThresholds {
 }
 
 /// What is planned otherwise.
-const PLAN: [&str; 7] = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg", "validation"];
+const PLAN: [&str; 7] = ["n", "bins", "rows_per_bin", "epsilon", "reduction", "svg", "validation"];
 
 impl PlannedThresholds {
     /// Whether a threshold is planned.
@@ -73,7 +73,7 @@ impl PlannedThresholds {
         }
         Ok(writeln!(
             out,
-            "if points are independent, one per patient, and new ones are drawn as they were; whatever the distribution of the scores"
+            "if observations are independent, one per patient, and new ones are drawn as they were; whatever the distribution of the scores"
         )?)
     }
 }

@@ -10,9 +10,9 @@ use calib_io::files::read_artifact;
 use clap::Args;
 use serde::Serialize;
 
-use super::derived::DerivedOptions;
 use super::clusters::ClusterSource;
 use super::codes::EncodingOptions;
+use super::derived::DerivedOptions;
 use super::headings::{DATA, DEVICE};
 use super::parse::parse_classifier;
 use super::source::SCORE_COLUMN;

@@ -18,7 +18,7 @@ pub(crate) struct ValidationArgs {
     ///
     /// calib computes the rows for the area under the ROC curve, the calibration slope and calibration in the large.
     /// State what you expect of the model (--prevalence, --auc) and the standard errors that you want.
-    #[arg(long, requires_all = ["prevalence", "auc"], conflicts_with_all = ["n", "bins", "points_per_bin", "epsilon", "reduction", "svg"], help_heading = METHOD)]
+    #[arg(long, requires_all = ["prevalence", "auc"], conflicts_with_all = ["n", "bins", "rows_per_bin", "epsilon", "reduction", "svg"], help_heading = METHOD)]
     pub(crate) validation: bool,
     /// Expected area under the ROC curve, for --validation.
     #[arg(long, value_name = "AREA", requires = "validation", value_parser = parse_auc, help_heading = METHOD, hide_short_help = true)]

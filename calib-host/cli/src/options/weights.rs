@@ -62,7 +62,7 @@ impl WeightArgs {
             (Some(positives), None) => {
                 let counts = self.weight_column.as_deref().unwrap_or("N");
                 Err(Error::Usage(format!(
-                    "a weight is no count, and nothing is guaranteed for weighted points: for a table of counts use \
+                    "a weight is no count, and nothing is guaranteed for weighted observations: for a table of counts use \
                      --count-column {counts} --positives-column {positives}"
                 )))
             }

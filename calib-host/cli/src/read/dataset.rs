@@ -212,7 +212,7 @@ fn binary(
                 .into()
         }
         (None, Some(labels), _) => input::binary_data(&scores, labels, kind)?.into(),
-        (None, None, _) => unreachable!("labels are read unless points are counted"),
+        (None, None, _) => unreachable!("labels are read unless observations are counted"),
     };
     let place = labels.map(|labels| labels.place().clone());
     Ok((data.in_codes(encoding).with_groups(groups.transpose()?)?, scores.len(), place))

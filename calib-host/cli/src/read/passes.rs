@@ -74,7 +74,12 @@ impl Counted {
         Ok(Self::Together { first, open })
     }
 
-    fn by_group(source: &Source, place: &Location, method: &NamedMethod, column: &str) -> Result<Self, Error> {
+    fn by_group(
+        source: &Source,
+        place: &Location,
+        method: &NamedMethod,
+        column: &str,
+    ) -> Result<Self, Error> {
         let first = read_first_pass_by_group(source, column)?;
         check_group_count(first.names().len(), column)?;
         if first.names().len() == 1 {

@@ -135,7 +135,7 @@ pub(super) fn print_flags(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::R
         writeln!(out, "flags       {missing} of {} tables uncalibrated", tables.count())?;
     }
     if header.flags.contains(HeaderFlags::WEIGHTED) {
-        writeln!(out, "flags       the calibration points had real weights")?;
+        writeln!(out, "flags       the calibration observations had real weights")?;
     }
     Ok(())
 }
@@ -284,7 +284,7 @@ pub(super) fn table_lines(artifact: &Artifact<'_>, index: usize) -> Vec<String> 
 /// What stands behind a bin that rests on nothing.
 fn mark(artifact: &Artifact<'_>, index: usize, row: usize) -> &'static str {
     let is_empty = artifact.tables().bin_flags(index, row as u16).contains(BinFlags::EMPTY);
-    if is_empty { " (no calibration point: uncalibrated)" } else { "" }
+    if is_empty { " (no calibration observation: uncalibrated)" } else { "" }
 }
 
 /// The ranges of the score of a table, each with the interval of its event rate.

@@ -12,7 +12,7 @@ use crate::out::{COLUMNS, wrapped};
 pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) -> io::Result<()> {
     recommendation(out, comparison)?;
     writeln!(out)?;
-    let n = number_of(comparison.n as u64, "point");
+    let n = number_of(comparison.n as u64, "observation");
     let judged = match comparison.claim {
         None => "",
         Some(Claim::AllClasses) => ", all classes evaluated",
@@ -26,7 +26,7 @@ pub(crate) fn comparison(out: &mut impl Write, comparison: &MethodComparison) ->
             writeln!(out, "{n}{of_clusters}, {folds} folds, {repeats} times{judged}")?;
         }
         Split::Test { n: test } => {
-            writeln!(out, "{n}{of_clusters}, {} test points{judged}", thousands(test))?
+            writeln!(out, "{n}{of_clusters}, {} test observations{judged}", thousands(test))?
         }
     }
     let names = comparison.methods.iter().map(|method| &method.name);

@@ -73,9 +73,13 @@ pub(crate) fn print_counters(out: &mut impl Write, tables: &[Option<Counters>]) 
     let Some(counters) = tables.iter().flatten().next() else { return Ok(()) };
     writeln!(out, "{}", holds(tables))?;
     let kept = match counters.persistence {
-        Persistence::MemoryOnly => "in memory only: every start counts from 0, and may raise a false alert again".into(),
+        Persistence::MemoryOnly => {
+            "in memory only: every start counts from 0, and may raise a false alert again".into()
+        }
         Persistence::SavedExcept(0) => "all in flash".into(),
-        Persistence::SavedExcept(lost) => format!("in flash except for the last {lost}, which are not in these numbers"),
+        Persistence::SavedExcept(lost) => {
+            format!("in flash except for the last {lost}, which are not in these numbers")
+        }
         Persistence::Failed => "saving them to flash failed: no alert is raised until a save succeeds".into(),
         Persistence::Lost(lost) => format!(
             "saved counts could not be read, or belong to a calibrator that was passed over: whether there was an alert is not known; \
@@ -105,7 +109,8 @@ fn holds(tables: &[Option<Counters>]) -> String {
     let scores = about("scores", of_device(|counters| Some(counters.shift)));
     let outcomes = about("outcomes", of_device(|counters| counters.guarantee));
     let rare: Vec<String> = scores.into_iter().chain(outcomes).collect();
-    let is_in_memory = tables.iter().flatten().any(|counters| counters.persistence == Persistence::MemoryOnly);
+    let is_in_memory =
+        tables.iter().flatten().any(|counters| counters.persistence == Persistence::MemoryOnly);
     let each = if is_in_memory { ", in each start" } else { "" };
     format!("False alerts at any time: {}{each}.\n{REQUIRED}.", rare.join(", "))
 }

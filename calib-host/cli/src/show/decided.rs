@@ -138,7 +138,7 @@ fn print_interval(
         if c_lower == 0.0 { "at least 0 (vacuous)".to_owned() } else { format!("at least {c_lower:.6}") };
     writeln!(
         out,
-        "  c_emp {c_emp:.6} on {} points with labels, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
+        "  c_emp {c_emp:.6} on {} observations with labels, {rows}; over all such rows it is at most {c_upper:.6}, {lower}, each with \
          at least {percent}% probability",
         thousands(n)
     )

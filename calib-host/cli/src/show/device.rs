@@ -36,7 +36,11 @@ pub(crate) fn print_device(
         Ok(CalibratorStatus { identity, method, reduction, bins, n, encoding, .. }) => {
             let bins =
                 size_in_words(*method, *bins as usize).map_or(String::new(), |bins| format!("{bins}, "));
-            writeln!(out, "calibrator  {identity}, {method} ({reduction}), {bins}{} points", thousands(*n))?;
+            writeln!(
+                out,
+                "calibrator  {identity}, {method} ({reduction}), {bins}{} observations",
+                thousands(*n)
+            )?;
             writeln!(out, "scores      {encoding}")?;
         }
         Err(missing) => writeln!(out, "calibrator  none: {missing:?}")?,

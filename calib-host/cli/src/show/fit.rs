@@ -48,7 +48,7 @@ impl<'a> ShownFit<'a> {
         let Self { fit, artifact, output, vacuous, guarantee } = self;
         let points = match cluster_rows(artifact) {
             Some(_) => points(artifact),
-            None => number_of(fit.n(), "point"),
+            None => number_of(fit.n(), "observation"),
         };
         let bins = size_in_words(artifact.header().method, fit.bins());
         let bins = bins.map_or(String::new(), |bins| format!("{bins}, "));

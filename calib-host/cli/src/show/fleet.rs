@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{number_of, table_label};
-use calib_fit::fleet::{Evidence, FleetBin, FleetTable, EvidenceLevel};
+use calib_fit::fleet::{Evidence, EvidenceLevel, FleetBin, FleetTable};
 use calib_fit::stats::{percent_of_success, shown};
 use serde_json::{Value, json};
 

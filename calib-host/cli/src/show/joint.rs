@@ -41,7 +41,7 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
     });
     let points = match parameter_of(fit.parameters(), "cluster-rows") {
         Some(rows) => format!("{} (one of their {rows} rows each)", number_of(fit.n(), "cluster")),
-        None => number_of(fit.n(), "point"),
+        None => number_of(fit.n(), "observation"),
     };
     let method = fit.method();
     let (classes, size) = (fit.classes(), number_of(len_bytes as u64, "byte"));

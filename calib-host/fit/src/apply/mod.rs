@@ -2,10 +2,10 @@
 
 mod outputs;
 mod probs;
-mod row;
 mod random_words;
+mod row;
 
 pub use outputs::Outputs;
 pub use probs::apply_probs;
-pub use row::{Applied, AppliedClasses, AppliedRow, Others, apply, calibrate};
 pub use random_words::RandomWords;
+pub use row::{Applied, AppliedClasses, AppliedRow, Others, apply, calibrate};

@@ -6,8 +6,8 @@ use calib_core::{Artifact, BinFlags, Calibrator, Outcome, Score, StepTable};
 use rayon::prelude::*;
 
 use super::random_words::RandomWords;
-use crate::data::{DataError, check_device_scores};
 use crate::cancel;
+use crate::data::{DataError, check_device_scores};
 
 /// Returns the probabilities of scores of class 1, and nothing else, on all processors: those that [`calibrate`](super::calibrate) finds, NaN
 /// for a score whose bin is empty. `None` if the artifact is not binary.
@@ -50,7 +50,9 @@ pub fn apply_probs(
     parts.for_each(|(scores, probs)| {
         cancel::check_canceled();
         match &fast_path {
-            FastPath::Steps(steps, values) if values.len() <= FEW => count(steps.edges(), values, scores, probs),
+            FastPath::Steps(steps, values) if values.len() <= FEW => {
+                count(steps.edges(), values, scores, probs)
+            }
             FastPath::Steps(steps, values) => {
                 for (&score, place) in scores.iter().zip(probs) {
                     *place = values[usize::from(steps.lookup(checked(score)).0)];

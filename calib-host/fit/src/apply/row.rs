@@ -258,7 +258,9 @@ impl<'a> Applier<'a> {
         match echo {
             ScoreEcho::F32(score) => score.get(),
             ScoreEcho::Margin(margin) => margin.get(),
-            ScoreEcho::Top2Margin(top2_margin) => self.encoding.scale().unwrap_or_default() * f32::from(top2_margin),
+            ScoreEcho::Top2Margin(top2_margin) => {
+                self.encoding.scale().unwrap_or_default() * f32::from(top2_margin)
+            }
             ScoreEcho::Code(key) => {
                 let code = QuantizedScore::from_key(self.encoding, key);
                 code.map_or(0.0, |code| score_of_code(self.scores, code))

@@ -35,8 +35,7 @@ impl DeviceBand {
         }
         let lower = (edges, values);
         // The upper side rises behind the scores of its steps.
-        let mut values: Vec<f32> =
-            band.upper().values().iter().map(|&value| f32_ceil(value)).collect();
+        let mut values: Vec<f32> = band.upper().values().iter().map(|&value| f32_ceil(value)).collect();
         if upper.last() != Some(&highest) {
             values.push(1.0);
         }

@@ -192,7 +192,7 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
     );
     let mut text = String::new();
     if has_empty_bins(artifact) {
-        text += " Scores in bins without calibration points are uncalibrated.";
+        text += " Scores in bins without calibration observations are uncalibrated.";
     }
     let tables = artifact.tables();
     let each = || (0..tables.count()).map(|table| (table, tables.get(table)));
@@ -337,8 +337,8 @@ fn assumptions_of_ranges(
 fn independent(artifact: &Artifact<'_>) -> Condition {
     match cluster_rows(artifact) {
         None => Condition::new(
-            "independent points (one per patient)",
-            "The calibration points are independent: one per patient, or one per other independent unit. Several recordings, \
+            "independent observations (one per patient)",
+            "The calibration observations are independent: one per patient, or one per other independent unit. Several recordings, \
              frames or visits of one patient are not.",
         ),
         Some(_) => Condition::new(
@@ -395,11 +395,11 @@ fn repeated_scores(sample: Option<SampleFacts>) -> Condition {
     match sample.filter(|sample| !sample.tied.is_nan()) {
         Some(SampleFacts { tied: 0.0, .. }) => Condition::new(
             "few equal scores (here none)",
-            "Scores have a continuous distribution: equal scores are rare. No two calibration points have equal scores.",
+            "Scores have a continuous distribution: equal scores are rare. No two calibration observations have equal scores.",
         ),
         Some(SampleFacts { tied, heaviest, .. }) => {
             let seen = format!(
-                "{} of the calibration points share a score, {} the most frequent one",
+                "{} of the calibration observations share a score, {} the most frequent one",
                 percent(tied),
                 percent(heaviest)
             );
@@ -520,8 +520,8 @@ fn extremes(method: Method, bins: u32, fewest: Option<u32>) -> Condition {
     let bins = size_in_words(method, bins as usize).unwrap_or_default();
     let from = match fewest {
         None => String::new(),
-        Some(1) => ", from as few as 1 point".into(),
-        Some(fewest) => format!(", from as few as {} points", thousands(fewest)),
+        Some(1) => ", from as few as 1 observation".into(),
+        Some(fewest) => format!(", from as few as {} observations", thousands(fewest)),
     };
     let short = format!(
         "{bins} {has} the {value} 0 or 1{from}: this does not show that the other outcome never happens"
@@ -590,13 +590,13 @@ pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {
             _ => gr21_theorem3_smallest_n(bins.into(), alpha, USEFUL_EPSILON),
         };
         format!(
-            "That is wide: {bins} bins need {} points for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer.",
+            "That is wide: {bins} bins need {} observations for an epsilon of {USEFUL_EPSILON}; fewer bins need fewer.",
             thousands(needed)
         )
     } else {
         let times = (epsilon / USEFUL_EPSILON).powi(2);
         format!(
-            "That is wide: an epsilon of {USEFUL_EPSILON} needs about {times:.1} times as many points in the smallest bin, \
+            "That is wide: an epsilon of {USEFUL_EPSILON} needs about {times:.1} times as many observations in the smallest bin, \
              or fewer bins."
         )
     })
@@ -607,13 +607,14 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
     let header = artifact.header();
     if let Some(guarantee) = header.guarantee {
         return format!(
-            "There is no useful guarantee: epsilon is {:.4}, and values of 1 or more say nothing. More points per bin, or fewer \
+            "There is no useful guarantee: epsilon is {:.4}, and values of 1 or more say nothing. More observations per bin, or fewer \
              bins, make it smaller.",
             guarantee.epsilon
         );
     }
     if header.flags.contains(HeaderFlags::WEIGHTED) {
-        return "Nothing is guaranteed: the points have real weights, and theorems count points.".into();
+        return "Nothing is guaranteed: the observations have real weights, and theorems count observations."
+            .into();
     }
     if parameter(artifact, "estimated-prevalence").is_some() {
         return "Nothing is guaranteed: the prevalence was estimated from rows without labels, and no number of rows makes \
@@ -649,7 +650,7 @@ fn why_nothing(artifact: &Artifact<'_>) -> String {
                 .into()
         }
         Method::UmdRandomized => {
-            "Nothing is guaranteed: the points on the boundaries are kept, and the theorem for ties broken at random leaves \
+            "Nothing is guaranteed: the observations on the boundaries are kept, and the theorem for ties broken at random leaves \
              them out."
                 .into()
         }

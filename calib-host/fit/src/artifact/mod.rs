@@ -3,10 +3,10 @@
 //! Imports `stats`, `data`, `guarantee`, `operating`, `sets`, `binary`, `fit`, `joint`, `intervals` and `bands`.
 
 mod band;
-mod derived;
 mod code_type;
 mod compact;
 mod cost;
+mod derived;
 mod error;
 mod guarantee_text;
 mod joint;
@@ -15,8 +15,8 @@ mod monitor_facts;
 mod monitors;
 mod options;
 mod outside;
-mod quantized;
 mod points;
+mod quantized;
 mod rule_facts;
 mod rule_words;
 mod rules;
@@ -29,9 +29,9 @@ mod tables;
 mod vacuous;
 mod write;
 
-pub use derived::DerivedArtifact;
 pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
+pub use derived::DerivedArtifact;
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
 pub(crate) use guarantee_text::names as table_names;
 pub use guarantee_text::{

@@ -148,7 +148,7 @@ pub enum MonitorError {
         tables: u32,
     },
     /// There are fewer than 2 bins, or more gaps than a monitor counts.
-    #[error("a monitor needs at least 2 bins, and at most 2^31 calibration points")]
+    #[error("a monitor needs at least 2 bins, and at most 2^31 calibration observations")]
     Bins,
     /// There are no bins of uniform mass.
     #[error(transparent)]
@@ -435,7 +435,7 @@ mod tests {
         let vectors = Vectors::new((0..400).flat_map(row).collect(), 3, VectorKind::Probs).unwrap();
         let labels: Vec<i64> = (0..400).map(|i| i % 2).collect();
         let problems = Problems::new(&vectors, &labels, Reduction::ClassWise).unwrap();
-        let options = ReductionOptions { method: umd(4), points_per_bin: None };
+        let options = ReductionOptions { method: umd(4), rows_per_bin: None };
         let fit = fit_reduction(&problems, &options, 0.1).unwrap();
         let monitors = Monitoring { action: Some(MonitorAction::Alarm), ..Monitoring::default() };
         assert_eq!(refused(&fit, monitors), MonitorError::Action(Reduction::ClassWise));
@@ -454,7 +454,7 @@ mod tests {
         let vectors = Vectors::new((0..400).flat_map(row).collect(), 3, VectorKind::Probs).unwrap();
         let labels: Vec<i64> = (0..400).map(|i| i % 3).collect();
         let problems = Problems::new(&vectors, &labels, Reduction::TopLabel).unwrap();
-        let options = ReductionOptions { method: umd(4), points_per_bin: None };
+        let options = ReductionOptions { method: umd(4), rows_per_bin: None };
         let fit = fit_reduction(&problems, &options, 0.1).unwrap();
         let bytes = monitored(&fit, Monitoring::default()).unwrap();
         let artifact = Artifact::parse(&bytes).unwrap();
@@ -485,7 +485,7 @@ mod tests {
             let vectors = Vectors::new((0..600).flat_map(row).collect(), 5, VectorKind::Probs).unwrap();
             let labels: Vec<i64> = (0..600).map(|i| i % classes as i64).collect();
             let problems = Problems::new(&vectors, &labels, reduction).unwrap();
-            fit_reduction(&problems, &ReductionOptions { method: umd(4), points_per_bin: None }, 0.1).unwrap()
+            fit_reduction(&problems, &ReductionOptions { method: umd(4), rows_per_bin: None }, 0.1).unwrap()
         };
         for tables in 1..=5u32 {
             let bytes = monitored(&fit(tables as usize, Reduction::TopLabel), Monitoring::default()).unwrap();

@@ -23,11 +23,11 @@ pub fn points(artifact: &Artifact<'_>) -> String {
     let n = thousands(artifact.header().n);
     match (cluster_rows(artifact), counting_devices(artifact)) {
         (Some(rows), _) => {
-            format!("{n} clusters (of their {} rows one each is a calibration point)", thousands(rows))
+            format!("{n} clusters (of their {} rows one each is a calibration observation)", thousands(rows))
         }
         (None, Some(1)) => format!("{n} outcomes that 1 device counted"),
         (None, Some(devices)) => format!("{n} outcomes that {} devices counted", thousands(devices)),
-        (None, None) => format!("{n} calibration points"),
+        (None, None) => format!("{n} calibration observations"),
     }
 }
 

@@ -164,11 +164,12 @@ fn prediction(sets: &PredictionSets<'_>) -> Vec<String> {
     let mut sentences = vec![covers, format!("classes are in the set by {by}")];
     if always.len() == usize::from(sets.classes()) {
         sentences.push(
-            "every class is in every set: there are too few calibration points for the guarantee".into(),
+            "every class is in every set: there are too few calibration observations for the guarantee"
+                .into(),
         );
     } else if !always.is_empty() {
         sentences.push(format!(
-            "in every set, as too few calibration points are of it: class {}",
+            "in every set, as too few calibration observations are of it: class {}",
             always.join(", ")
         ));
     }
@@ -317,7 +318,7 @@ mod tests {
             [
                 "the set of classes contains the true one in at least 90% of the rows of every class, with 95% confidence",
                 by,
-                "in every set, as too few calibration points are of it: class 0, 2",
+                "in every set, as too few calibration observations are of it: class 0, 2",
                 "the predicted class is always in the set",
                 alone,
             ]
@@ -325,7 +326,7 @@ mod tests {
         let all = of(false, None, Quantiles::All(quantile(0)));
         assert_eq!(
             all[2],
-            "every class is in every set: there are too few calibration points for the guarantee"
+            "every class is in every set: there are too few calibration observations for the guarantee"
         );
     }
 }

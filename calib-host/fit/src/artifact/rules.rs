@@ -42,7 +42,7 @@ pub enum RuleError {
     )]
     Names(String),
     /// More calibration points than the format counts.
-    #[error("an artifact counts up to 4294967295 calibration points of a class")]
+    #[error("an artifact counts up to 4294967295 calibration observations of a class")]
     Count,
     /// The artifact would be larger than the format allows.
     #[error("{0}")]

@@ -121,7 +121,8 @@ impl SampleFacts {
         let guaranteed = tables().any(|table| table.epsilon.is_some());
         let counted = || tables().filter(|table| table.epsilon.is_some() == guaranteed);
         let score_summaries = || counted().filter_map(|table| table.score_summary);
-        let largest = |share: fn(ScoreSummary) -> f64| score_summaries().map(share).fold(f64::NAN, f64::max) as f32;
+        let largest =
+            |share: fn(ScoreSummary) -> f64| score_summaries().map(share).fold(f64::NAN, f64::max) as f32;
         let pure =
             || tables().flat_map(|table| table.model.bins()).filter(|bin| is_pure(bin)).map(|bin| bin.n);
         // Steps of functions rest on no separate points.

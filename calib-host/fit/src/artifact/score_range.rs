@@ -8,7 +8,11 @@ use crate::stats::ScoreKind;
 
 /// The least and the greatest score of a table's calibration points as section 17 has them: those of the device that are looked up
 /// as one of these.
-pub(super) fn device_range(score_summary: &ScoreSummary, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
+pub(super) fn device_range(
+    score_summary: &ScoreSummary,
+    kind: ScoreKind,
+    encoding: ScoreEncoding,
+) -> [u32; 2] {
     match encoding {
         ScoreEncoding::F32 => [score_summary.lowest, score_summary.highest].map(bits),
         ScoreEncoding::RoundedF32 => rounded(score_summary),
@@ -52,8 +56,9 @@ fn rounded(score_summary: &ScoreSummary) -> [u32; 2] {
 fn keys(score_summary: &ScoreSummary, kind: ScoreKind, encoding: ScoreEncoding) -> [u32; 2] {
     let (lowest, highest) = encoding.code_range().unwrap_or_default();
     let codes = (lowest..=highest).filter_map(|code| QuantizedScore::new(encoding, code).ok());
-    let inside = codes
-        .filter(|&code| (score_summary.lowest..=score_summary.highest).contains(&f64::from(score_of_code(kind, code))));
+    let inside = codes.filter(|&code| {
+        (score_summary.lowest..=score_summary.highest).contains(&f64::from(score_of_code(kind, code)))
+    });
     let keys = inside.map(|code| u32::from(code.key()));
     keys.fold(None, |range: Option<[u32; 2]>, key| Some([range.map_or(key, |[least, _]| least), key]))
         .unwrap_or_default()

@@ -76,7 +76,9 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
     let intervals: Vec<Option<Vec<Option<ProbInterval>>>> =
         fit.tables.iter().map(|table| table.as_ref().map(intervals)).collect();
     let of_keys = if fit.is_by_top2_margin() { encoding.of_top2_margins() } else { encoding };
-    let range = |table: &FittedTable| table.score_summary.map(|score_summary| device_range(&score_summary, fit.scores, of_keys));
+    let range = |table: &FittedTable| {
+        table.score_summary.map(|score_summary| device_range(&score_summary, fit.scores, of_keys))
+    };
     let ranges: Vec<_> = fit.tables.iter().map(|table| table.as_ref().and_then(range)).collect();
     let has_ranges = fit.tables.iter().flatten().all(|table| table.score_summary.is_some());
     // A probability of 0 or 1 that nothing contradicted is no answer without its bound.
@@ -457,7 +459,7 @@ mod tests {
             for reduction in [Reduction::ClassWise, Reduction::Normalized] {
                 let problems = Problems::new(&vectors, &labels, reduction).unwrap();
                 let method = BinaryMethod::UmdRandomized(Umd::new(bins), seed);
-                let fit = fit_reduction(&problems, &ReductionOptions { method, points_per_bin: None }, 0.1).unwrap();
+                let fit = fit_reduction(&problems, &ReductionOptions { method, rows_per_bin: None }, 0.1).unwrap();
                 let stored = compiled(&fit);
                 let Calibrator::Vector(calibrator) = stored.artifact().calibrator() else { panic!("not of vectors") };
                 let is_normalized = matches!(calibrator, VectorCalibrator::Normalized(_));

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::cancel;
 use crate::names::names;
 use crate::stats::{Interval, Seed, Units};
-use crate::cancel;
 
 /// How many groups of units the jackknife leaves out in turn, if there are so many.
 const JACKKNIFE_GROUPS: usize = 200;

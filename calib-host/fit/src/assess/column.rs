@@ -12,9 +12,9 @@ use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::proper::{BrierSplit, LOSS_UNIT, given, loss};
 use super::roc::TwiceArea;
+use crate::cancel;
 use crate::points::Group;
 use crate::stats::{ExactSum, Units};
-use crate::cancel;
 
 /// Chunks that threads share out are of this many rows.
 const CHUNK: usize = 1 << 16;

@@ -675,7 +675,7 @@ mod tests {
         };
         let (logits, labels): (Vec<[f32; 2]>, Vec<i64>) = (0..4200).map(row).unzip();
         let vectors = Vectors::new(logits.concat(), 2, VectorKind::Logits).unwrap();
-        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: None };
+        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), rows_per_bin: None };
         let problems = Problems::new(&vectors, &labels, reduction).unwrap();
         let fit = fit_reduction(&problems, &options, 0.1).unwrap();
         StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default()).unwrap()).unwrap()

@@ -330,8 +330,7 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<ProbSpan>)]) -> Vec<Flaw
     let of = |those: &[usize]| (artifact.tables().count() > 1).then(|| table_names(artifact, those));
     let (falling, constant) = (those(&falls), those(&is_constant));
     let falling = (!falling.is_empty()).then(|| Flaw::Falls { of: of(&falling) });
-    let only =
-        |value: f32| tables.iter().flat_map(|(_, spans)| spans).all(|piece| *piece == (value, value));
+    let only = |value: f32| tables.iter().flat_map(|(_, spans)| spans).all(|piece| *piece == (value, value));
     let one_label = [0u8, 1].into_iter().find(|&label| only(label.into()));
     let constant = (!constant.is_empty()).then(|| match one_label {
         Some(label) => Flaw::OneLabel { label },
@@ -594,7 +593,7 @@ mod tests {
         };
         let (values, labels): (Vec<_>, Vec<_>) = (0..600).map(row).unzip();
         let vectors = Vectors::new(values.concat(), 3, VectorKind::Logits).unwrap();
-        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), points_per_bin: None };
+        let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(3)), rows_per_bin: None };
         let of = |reduction| {
             let problems = Problems::new(&vectors, &labels, reduction).unwrap();
             flaws_of(&fit_reduction(&problems, &options, 0.1).unwrap())

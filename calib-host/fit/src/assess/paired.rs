@@ -7,8 +7,8 @@ use super::assessment::{AssessOptions, Assessment, EstimateWithInterval};
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::subject::Subject;
-use crate::stats::{Interval, Units};
 use crate::cancel;
+use crate::stats::{Interval, Units};
 
 /// Two assessments of the same rows, and what changed, with intervals from the same resamples.
 #[derive(Clone, Debug, PartialEq, Serialize)]

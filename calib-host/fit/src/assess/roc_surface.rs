@@ -11,8 +11,8 @@ use crate::assess::assessment::AssessOptions;
 use crate::assess::bootstrap::Bootstrap;
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
-use crate::stats::{Interval, Units, surface_hull};
 use crate::cancel;
+use crate::stats::{Interval, Units, surface_hull};
 
 /// Up to so many tuples all are looked at.
 const MOST_TUPLES: u128 = 1 << 27;

@@ -391,7 +391,10 @@ mod tests {
     ) -> Verdict {
         let change = sign.map(|sign| BrierChange { interval: metrics.change.brier.interval, sign });
         let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3), ranges: Vec::new() };
-        Verdict::new(&stored(true).artifact(), &VerdictInput { metrics, change, guarantee, alpha: 0.05, evidence })
+        Verdict::new(
+            &stored(true).artifact(),
+            &VerdictInput { metrics, change, guarantee, alpha: 0.05, evidence },
+        )
     }
 
     fn stored(guaranteed: bool) -> StoredArtifact {

@@ -1,7 +1,7 @@
 //! Isotonic recursive partitioning.
 
-use crate::points::Block;
 use crate::cancel;
+use crate::points::Block;
 
 /// Isotonic recursive partitioning (Luss et al. 2012; Berta et al. 2024, section 2.4): starts with one block and keeps
 /// splitting the block whose best split gains most, until no split gains or there are `max_bins` blocks. Run to the

@@ -6,10 +6,10 @@ use super::facts::Facts;
 use super::margin_scaling::Line;
 use super::scaling::{ScalingMethod, ScalingModel, UNIT, parabola};
 use super::targets::Targets;
+use crate::cancel;
 use crate::error::{FitError, ScalingError};
 use crate::points::{Group, Points};
 use crate::stats::{clip, ln_complement, logit};
-use crate::cancel;
 
 /// What a scaling function is fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::targets::Targets;
+use crate::cancel;
 use crate::error::ScalingError;
 use crate::points::{Group, totals};
 use crate::stats::sigmoid;
-use crate::cancel;
 
 /// The square of Newton's decrement at which a fit has converged: the next step moves no weight by more than 1e-12 of what a
 /// standard deviation of one point would.

@@ -110,10 +110,10 @@ impl Model {
         if self.ties_merged() {
             return None;
         }
-        let points_per_bin = n / facts.bins? as u64;
+        let rows_per_bin = n / facts.bins? as u64;
         Some(match bound {
-            Bound::LeftOut => gr21_theorem3(points_per_bin, all_bins, alpha),
-            Bound::Kept => gr21_corollary1(points_per_bin, all_bins, alpha),
+            Bound::LeftOut => gr21_theorem3(rows_per_bin, all_bins, alpha),
+            Bound::Kept => gr21_corollary1(rows_per_bin, all_bins, alpha),
             Bound::FewestPoints => {
                 let fewest = self.bins().iter().map(|bin| bin.n).filter(|&n| n > 0).min()?;
                 sample_split(fewest, all_bins, alpha)

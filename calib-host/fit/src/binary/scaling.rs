@@ -6,10 +6,10 @@ use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use super::facts::Facts;
 use super::margin_scaling::{Line, fit_parabola};
 use super::targets::Targets;
+use crate::cancel;
 use crate::error::{FitError, ScalingError};
 use crate::points::{BUCKETS, Group, Points, packed};
 use crate::stats::{ScoreKind, clip, ln_complement, logit, sigmoid};
-use crate::cancel;
 
 /// The norm of the gradient, per point, at which a fit has converged.
 const GRADIENT_NORM: f64 = 1e-10;

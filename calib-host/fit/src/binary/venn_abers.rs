@@ -65,7 +65,7 @@ impl VennAbersModel {
             let p1 = table.p1[table.p1.len() - 1];
             table.begin(kind, fitted.score, fitted.p0, p1);
         }
-        let (mut table, last) = table.expect("there is a point");
+        let (mut table, last) = table.expect("there is an observation");
         table.begin_above(kind, last, 1.0);
         Ok(table)
     }

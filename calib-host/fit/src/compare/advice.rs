@@ -42,7 +42,7 @@ pub struct Unmet {
     pub bins: Option<u64>,
     /// The fewest points per bin that have it with the points of all classes at hand; `None` of binary scores, and where it is
     /// out of reach.
-    pub points_per_bin: Option<u64>,
+    pub rows_per_bin: Option<u64>,
 }
 
 /// The default of a fit.
@@ -123,7 +123,7 @@ fn change(method: &ComparedMethod, score: &str) -> String {
 
 impl Unmet {
     fn new(epsilon: f64, points: &CompareData, candidates: u32, alpha: f64) -> Self {
-        let unknown = Self { epsilon, without: None, points: None, bins: None, points_per_bin: None };
+        let unknown = Self { epsilon, without: None, points: None, bins: None, rows_per_bin: None };
         let (n, alpha) = (points.units() as u64, alpha / f64::from(candidates));
         match points.claim() {
             None => Self {
@@ -133,10 +133,10 @@ impl Unmet {
             },
             Some(claim) => {
                 let among = if claim == Claim::AllClasses { points.classes() as u64 } else { 1 };
-                let per_bin = ClassPlan::fewest_points_per_bin(n, alpha, among, epsilon);
+                let per_bin = ClassPlan::fewest_rows_per_bin(n, alpha, among, epsilon);
                 Self {
                     points: ClassPlan::fewest_points(alpha, among, epsilon).map(|plan| plan.n),
-                    points_per_bin: per_bin.map(|plan| plan.points_per_bin),
+                    rows_per_bin: per_bin.map(|plan| plan.rows_per_bin),
                     ..unknown
                 }
             }
@@ -146,7 +146,7 @@ impl Unmet {
     fn reason(&self, points: &CompareData, of_that: &str) -> String {
         let units = if points.has_clusters() { "clusters" } else { "points" };
         let (epsilon, n) = (self.epsilon, thousands(points.units()));
-        let takes = match (self.bins, self.points_per_bin, self.points) {
+        let takes = match (self.bins, self.rows_per_bin, self.points) {
             (Some(bins), ..) => {
                 format!("{n} {units} reach it with at most {} of umd", number_of(bins as u64, "bin"))
             }
@@ -159,7 +159,7 @@ impl Unmet {
             (_, _, Some(needed)) => {
                 format!("one bin in all needs {} {units}, and there are {n}", thousands(needed))
             }
-            _ => "no number of points that can be counted reaches it".into(),
+            _ => "no number of observations that can be counted reaches it".into(),
         };
         let without = match &self.without {
             Some(name) => format!("without that requirement use {name}: {of_that}"),
@@ -290,7 +290,7 @@ mod tests {
         // Two candidates share alpha.
         assert!(Plan::new(needed, 2, 0.05).unwrap().epsilon <= 0.01);
         assert!(Plan::new(needed - 2, 2, 0.05).unwrap().epsilon > 0.01);
-        let needs = format!("2 bins of umd need {} points, and there are 1,000", thousands(needed));
+        let needs = format!("2 bins of umd need {} observations, and there are 1,000", thousands(needed));
         assert!(got.reason.contains(&needs), "{}", got.reason);
         assert!(got.reason.contains("without that requirement use isotonic: at 672 bytes"), "{}", got.reason);
         // Fewer bins than those compared would do.

@@ -229,7 +229,7 @@ impl CompareData {
             let both = rarest.iter().copied().chain([label]);
             *rarest = both.min_by_key(|&label| (counts[label], label));
         }
-        strata.into_iter().map(|label| label.expect("every unit has a point")).collect()
+        strata.into_iter().map(|label| label.expect("every unit has an observation")).collect()
     }
 
     /// One point of each unit, each a separate unit; `None` if these are such.
@@ -273,7 +273,7 @@ impl CompareData {
     ) -> Result<Vec<f64>, String> {
         let artifact = stored.artifact();
         let words = RandomWords::new(&artifact, seed);
-        let unfit = |_: Mismatch| "the artifact does not fit the points".to_owned();
+        let unfit = |_: Mismatch| "the artifact does not fit the observations".to_owned();
         let prob = |outcome: &Outcome, uncalibrated: f64| match outcome {
             Outcome::Calibrated(calibrated) => f64::from(calibrated.prob),
             _ => uncalibrated,

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::advice::{Advice, Unmet, advise};
 use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, Split};
+use super::cross_validator::{Candidate, CrossValidator, HeldOut};
 use super::data::{Claim, CompareData, Contender};
-use super::cross_validator::{Candidate, HeldOut, CrossValidator};
 use crate::assess::{Bootstrap, EstimateWithInterval, FEWEST_EVENTS, ProperScore};
 use crate::stats::{Units, deal};
 
@@ -84,10 +84,10 @@ pub fn compare_methods(
 ) -> MethodComparison {
     let held_out = match options.split {
         Split::CrossValidation { folds, repeats } => {
-            assert!(folds >= 2 && points.units.count() >= folds, "too few points for the folds");
+            assert!(folds >= 2 && points.units.count() >= folds, "too few observations for the folds");
             HeldOut::Parts(deal(&points.units, &points.strata(), folds, repeats, options.bootstrap.seed))
         }
-        Split::Test { .. } => HeldOut::Test(test.expect("test points are given")),
+        Split::Test { .. } => HeldOut::Test(test.expect("test observations are given")),
     };
     let may_guarantee = contenders.iter().filter(|(_, contender)| contender.may_guarantee()).count();
     let candidates = u32::try_from(may_guarantee).unwrap_or(u32::MAX).max(1);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn vector_methods() -> Vec<(String, Contender)> {
-        let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), points_per_bin: Some(50) };
+        let umd = ReductionOptions { method: BinaryMethod::Umd(Umd::new(1)), rows_per_bin: Some(50) };
         let joint = |method| {
             Contender::Joint(JointMethod::Scaling { method, log_probs: false, cross_validation: None })
         };

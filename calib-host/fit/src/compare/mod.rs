@@ -5,8 +5,8 @@
 mod advice;
 mod bins;
 mod compared;
-mod data;
 mod cross_validator;
+mod data;
 mod methods;
 mod prepared;
 

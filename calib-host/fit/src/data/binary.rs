@@ -12,12 +12,12 @@ use super::checks::{check_class, check_device_scores, check_lengths, check_score
 use super::error::DataError;
 use super::rounding::{rounded, rounded_of};
 use super::rows_digest::RowsDigest;
+use crate::cancel;
 use crate::error::FitError;
 use crate::points::{
-    Classes, Collected, Counted, Groups, Packed, Passes, Points, Sorted, Spill, ScoreSummary, group, packed,
+    Classes, Collected, Counted, Groups, Packed, Passes, Points, ScoreSummary, Sorted, Spill, group, packed,
 };
 use crate::stats::ScoreKind;
-use crate::cancel;
 
 /// At least one point: scores of class 1 and labels. A row may stand for several points.
 ///
@@ -341,7 +341,7 @@ impl BinaryData {
         let form = match &self.form {
             Form::Packed(points) => Form::Packed(rows.iter().map(|&row| points[row]).collect()),
             Form::Rows(all) => Form::Rows(rows.iter().map(|&row| all[row]).collect()),
-            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted points have no rows"),
+            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted observations have no rows"),
         };
         Self { form, kind: self.kind }
     }
@@ -358,7 +358,7 @@ impl BinaryData {
                 let seen = |row: usize| rows[row].0 as f32 + 0.0;
                 seen(a).total_cmp(&seen(b)).then(rows[a].2.cmp(&rows[b].2))
             }
-            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted points have no rows"),
+            Form::Sorted(_) | Form::Spilled(_) => panic!("sorted observations have no rows"),
         }
     }
 
@@ -484,7 +484,10 @@ mod tests {
         let sorted = data.clone().sorted();
         assert!(matches!(sorted.form(), Form::Sorted(_)));
         assert_eq!((sorted.len(), sorted.kind()), (data.len(), data.kind()));
-        assert_eq!((sorted.rows_digest(), sorted.score_summary()), (data.rows_digest(), data.score_summary()));
+        assert_eq!(
+            (sorted.rows_digest(), sorted.score_summary()),
+            (data.rows_digest(), data.score_summary())
+        );
         let method = crate::BinaryMethod::Isotonic(crate::Isotonic::default());
         assert_eq!(crate::fit_binary(&sorted, &method, 0.1), crate::fit_binary(&data, &method, 0.1));
         let counts = BinaryData::from_counts(vec![(0.5, 3, 1)]).unwrap();

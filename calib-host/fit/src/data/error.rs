@@ -42,7 +42,7 @@ pub enum DataError {
     #[error("scores are by 1 classifier at least, not by 0")]
     NoClassifier,
     /// A row has more positives than points.
-    #[error("row {row}: {positives} positives of {n} points")]
+    #[error("row {row}: {positives} positives of {n} observations")]
     Positives {
         /// The row.
         row: usize,
@@ -73,7 +73,7 @@ pub enum DataError {
     #[error("all weights are 0")]
     NoWeight,
     /// There are more than 2^53 points.
-    #[error("more than 2^53 points")]
+    #[error("more than 2^53 observations")]
     TooMany,
     /// A score is not in `[0, 1]`, or a margin is not finite.
     #[error("row {row}: {cause}")]

@@ -4,8 +4,8 @@ use calib_core::{Margin, Score};
 use rayon::prelude::*;
 
 use super::error::DataError;
-use crate::stats::ScoreKind;
 use crate::cancel;
+use crate::stats::ScoreKind;
 
 /// The number of rows that a thread rounds at a time.
 const PART_ROWS: usize = 1 << 16;

@@ -234,7 +234,10 @@ impl Fit {
     /// [`BinaryData::score_summary`](crate::data::BinaryData::score_summary) and
     /// [`Problems::score_summaries`](crate::reduction::Problems::score_summaries) look at them.
     #[must_use]
-    pub fn with_score_summaries(mut self, score_summaries: impl IntoIterator<Item = Option<ScoreSummary>>) -> Self {
+    pub fn with_score_summaries(
+        mut self,
+        score_summaries: impl IntoIterator<Item = Option<ScoreSummary>>,
+    ) -> Self {
         for (table, score_summary) in self.tables.iter_mut().zip(score_summaries) {
             if let Some(table) = table {
                 table.score_summary = score_summary;

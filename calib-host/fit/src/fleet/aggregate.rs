@@ -304,8 +304,7 @@ mod tests {
         let bins: Vec<_> = table.bins.iter().map(|bin| (bin.labeled, bin.positives)).collect();
         assert_eq!(bins, [(8, 1), (8, 3), (8, 5), (68, 16)]);
         assert_eq!(table.bins[3].interval, clopper_pearson(16, 68, 0.0125));
-        let standings =
-            |device: &DeviceEvidence| (device.shift.level(), device.guarantee.unwrap().level());
+        let standings = |device: &DeviceEvidence| (device.shift.level(), device.guarantee.unwrap().level());
         assert_eq!(standings(&table.devices[1]), (EvidenceLevel::Alarm, EvidenceLevel::Alarm));
         assert_eq!(standings(&table.devices[0]), (EvidenceLevel::Quiet, EvidenceLevel::Quiet));
         assert_eq!((table.devices[2].predictions, table.devices[2].labeled), (6, 0));
@@ -315,7 +314,10 @@ mod tests {
         assert!(table.alone().map(|device| &*device.device).eq(["b"]));
         let contradicted = [device(&stored, "d", [&[60; 4], &[0, 0, 0, 60], &[0, 0, 0, 9]])];
         let contradicted = aggregate(&stored.artifact(), &contradicted, 0.05).unwrap();
-        assert_eq!((contradicted[0].shift.level(), contradicted[0].alone().count()), (EvidenceLevel::Quiet, 1));
+        assert_eq!(
+            (contradicted[0].shift.level(), contradicted[0].alone().count()),
+            (EvidenceLevel::Quiet, 1)
+        );
         assert_eq!(table.shift.level(), EvidenceLevel::Alarm);
         // Not the product of what the devices say.
         let product: f64 = table.devices.iter().map(|device| device.shift.log).sum();

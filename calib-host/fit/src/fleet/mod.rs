@@ -13,15 +13,16 @@
 //!
 //! Imports `stats`, `error`, `binary`, `fit` and `artifact`.
 
+mod aggregate;
 mod counters;
 mod error;
 mod evidence;
 mod log;
 mod log_error;
 mod recalibrate;
-mod aggregate;
 mod verify;
 
+pub use aggregate::{DeviceEvidence, FleetBin, FleetTable, aggregate};
 pub use counters::{COUNTERS_VERSION, DeviceCounters, TableCounters};
 pub use error::FleetError;
 pub use evidence::{Evidence, EvidenceLevel, e_value, guarantee_evidence, shift_evidence};
@@ -31,5 +32,4 @@ pub use log::{
 };
 pub use log_error::LogError;
 pub use recalibrate::{RecalibrateError, Recalibrated, RecalibratedBin, Recalibration, recalibrated};
-pub use aggregate::{DeviceEvidence, FleetBin, FleetTable, aggregate};
 pub use verify::{LogVerifier, VerifiedDevice, VerifiedTable};

@@ -4,13 +4,13 @@ use calib_core::Artifact;
 use calib_core::monitor::{ChangeMonitor, ShiftMonitor};
 use serde::Serialize;
 
+use super::aggregate::Comparison;
 use super::evidence::Evidence;
 use super::log::{
     LOG_VERSION, LOOKS_EVERY, LOOKS_WHEN_SAVED, LogBegin, LogLine, LoggedAnswer, LoggedCounters,
     LoggedOutcomes, LoggedPredictions, MonitorName,
 };
 use super::log_error::LogError;
-use super::aggregate::Comparison;
 
 /// A monitor of more bins is not computed again.
 const MOST_BINS: usize = 256;
@@ -753,7 +753,10 @@ mod tests {
         assert_eq!((found[0].tables[0].shift_due_at, found[0].looks_every), (None, 4020));
         // Anyone who writes the log says how often is looked, so that it is said when that is rarely.
         let warnings = found[0].warnings();
-        assert!(warnings.len() == 1 && warnings[0].contains("every 4020 predictions; calib's"), "{warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("every 4020 predictions; calib's"),
+            "{warnings:?}"
+        );
         let never = verified(&artifact, &log(1_000_000_000)).unwrap()[0].warnings();
         assert!(
             never.len() == 1 && never[0].contains("1000000000 predictions, so it never did"),

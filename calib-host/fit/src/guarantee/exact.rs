@@ -45,8 +45,8 @@ pub fn interval_epsilon(value: f64, interval: Interval) -> f64 {
 }
 
 /// Returns the exact epsilon in advance: the largest [epsilon of a bin](interval_epsilon) that any labels can give, with the union bound
-/// over `bins` bins and `points_per_bin = floor(n / B)` observations a bin. As in Theorem 3, one of them may be an edge and is left out, so
-/// the bin has `points_per_bin - 1` labels; without a label it is 1.
+/// over `bins` bins and `rows_per_bin = floor(n / B)` observations a bin. As in Theorem 3, one of them may be an edge and is left out, so
+/// the bin has `rows_per_bin - 1` labels; without a label it is 1.
 ///
 /// What a fit states is never wider. It falls with the labels of a bin, so bins with more labels keep it, too.
 ///
@@ -61,10 +61,10 @@ pub fn interval_epsilon(value: f64, interval: Interval) -> f64 {
 /// # Panics
 ///
 /// If there are no bins or alpha is not in `(0, 1)`.
-pub fn exact_epsilon(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+pub fn exact_epsilon(rows_per_bin: u64, bins: u64, alpha: f64) -> f64 {
     let level = alpha / bins as f64;
     assert!(bins > 0 && level > 0.0 && level < 1.0, "alpha is {alpha} for {bins} bins");
-    match points_per_bin.saturating_sub(1).min(1 << 53) {
+    match rows_per_bin.saturating_sub(1).min(1 << 53) {
         0 => 1.0,
         labels => widest_epsilon(labels, level),
     }

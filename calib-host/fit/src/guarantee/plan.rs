@@ -19,7 +19,7 @@ pub struct Plan {
     /// The number of bins.
     pub bins: u64,
     /// `floor(n / bins)`, at least 2.
-    pub points_per_bin: u64,
+    pub rows_per_bin: u64,
     /// The failure probability.
     pub alpha: f64,
     /// For `umd`: every bin is within epsilon of its event rate, [whatever the labels are](exact_epsilon).
@@ -40,16 +40,16 @@ impl Plan {
     /// If alpha is not in `(0, 1)`.
     pub fn new(n: u64, bins: u64, alpha: f64) -> Option<Self> {
         assert!(alpha > 0.0 && alpha < 1.0, "alpha is {alpha}");
-        let points_per_bin = n.checked_div(bins).filter(|&k| k >= 2)?;
+        let rows_per_bin = n.checked_div(bins).filter(|&k| k >= 2)?;
         Some(Self {
             n,
             bins,
-            points_per_bin,
+            rows_per_bin,
             alpha,
-            epsilon: exact_epsilon(points_per_bin, bins, alpha),
-            epsilon_hoeffding: gr21_theorem3(points_per_bin, bins, alpha),
-            epsilon_original: gr21_corollary1(points_per_bin, bins, alpha),
-            epsilon_marginal: gr21_theorem4_marginal(points_per_bin, alpha),
+            epsilon: exact_epsilon(rows_per_bin, bins, alpha),
+            epsilon_hoeffding: gr21_theorem3(rows_per_bin, bins, alpha),
+            epsilon_original: gr21_corollary1(rows_per_bin, bins, alpha),
+            epsilon_marginal: gr21_theorem4_marginal(rows_per_bin, alpha),
         })
     }
 
@@ -61,8 +61,8 @@ impl Plan {
     }
 
     /// The most bins of so many points each that have an epsilon of at most this; `None` if not even one does.
-    pub fn most_bins_of(points_per_bin: u64, alpha: f64, epsilon: f64) -> Option<Self> {
-        let plan = |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, bins, alpha);
+    pub fn most_bins_of(rows_per_bin: u64, alpha: f64, epsilon: f64) -> Option<Self> {
+        let plan = |bins: u64| Self::new(bins.checked_mul(rows_per_bin)?, bins, alpha);
         // The union bound is over more bins.
         let meets = |bins: u64| plan(bins).is_some_and(|plan| plan.epsilon <= epsilon);
         plan(last(MAX_BINS, meets))
@@ -78,7 +78,7 @@ impl Plan {
     /// ```
     pub fn fewest_points(bins: u64, alpha: f64, epsilon: f64) -> Option<Self> {
         let most = MOST_POINTS.checked_div(bins)?;
-        let plan = |points_per_bin: u64| Self::new(points_per_bin * bins, bins, alpha);
+        let plan = |rows_per_bin: u64| Self::new(rows_per_bin * bins, bins, alpha);
         // Epsilon falls with the points of a bin.
         let misses = |k: u64| k < 2 || plan(k).is_some_and(|plan| plan.epsilon > epsilon);
         plan(last(most, misses) + 1).filter(|plan| plan.epsilon <= epsilon)
@@ -92,7 +92,7 @@ pub struct ClassPlan {
     /// The number of calibration points, of all classes together.
     pub n: u64,
     /// The points per bin, at least 2.
-    pub points_per_bin: u64,
+    pub rows_per_bin: u64,
     /// The failure probability.
     pub alpha: f64,
     /// The number of classes among which alpha is divided: all of them for class-wise, 1 for top-label, where a point is in the
@@ -118,15 +118,15 @@ impl ClassPlan {
     /// # Panics
     ///
     /// If alpha is not in `(0, 1)`, or it is divided among no class.
-    pub fn new(n: u64, points_per_bin: u64, alpha: f64, divided_among: u64) -> Option<Self> {
+    pub fn new(n: u64, rows_per_bin: u64, alpha: f64, divided_among: u64) -> Option<Self> {
         assert!(alpha > 0.0 && alpha < 1.0 && divided_among > 0, "alpha is {alpha} for {divided_among}");
-        let bins = n.checked_div(points_per_bin).filter(|&bins| bins > 0 && points_per_bin >= 2)?;
-        let epsilon = exact_epsilon(points_per_bin, bins.saturating_mul(divided_among), alpha);
-        Some(Self { n, points_per_bin, alpha, divided_among, epsilon })
+        let bins = n.checked_div(rows_per_bin).filter(|&bins| bins > 0 && rows_per_bin >= 2)?;
+        let epsilon = exact_epsilon(rows_per_bin, bins.saturating_mul(divided_among), alpha);
+        Some(Self { n, rows_per_bin, alpha, divided_among, epsilon })
     }
 
     /// The fewest points per bin with which `n` points have an epsilon of at most this; `None` if not even one bin of all has it.
-    pub fn fewest_points_per_bin(n: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
+    pub fn fewest_rows_per_bin(n: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
         let plan = |k: u64| Self::new(n, k, alpha, divided_among);
         // Epsilon falls with the points per bin: there are fewer bins, and more points in each.
         let misses = |k: u64| k < 2 || plan(k).is_some_and(|plan| plan.epsilon > epsilon);
@@ -143,9 +143,8 @@ impl ClassPlan {
     }
 
     /// The most points, so many to a bin, that have an epsilon of at most this; `None` if not even one bin has it.
-    pub fn most_points(points_per_bin: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
-        let plan =
-            |bins: u64| Self::new(bins.checked_mul(points_per_bin)?, points_per_bin, alpha, divided_among);
+    pub fn most_points(rows_per_bin: u64, alpha: f64, divided_among: u64, epsilon: f64) -> Option<Self> {
+        let plan = |bins: u64| Self::new(bins.checked_mul(rows_per_bin)?, rows_per_bin, alpha, divided_among);
         // The union bound is over more bins.
         plan(last(MAX_BINS, |bins| plan(bins).is_some_and(|plan| plan.epsilon <= epsilon)))
     }
@@ -183,7 +182,7 @@ mod tests {
             let plan = |k| ClassPlan::new(n, k, 0.1, among);
             let brute = (2..=n).filter_map(plan).find(|plan| plan.epsilon <= epsilon);
             assert_eq!(
-                ClassPlan::fewest_points_per_bin(n, 0.1, among, epsilon),
+                ClassPlan::fewest_rows_per_bin(n, 0.1, among, epsilon),
                 brute,
                 "{n} {among} {epsilon}"
             );
@@ -214,14 +213,14 @@ mod tests {
                 assert_eq!(most, brute, "{n} {epsilon}");
             }
         }
-        for (points_per_bin, epsilon) in
+        for (rows_per_bin, epsilon) in
             [(2, 0.5), (100, 0.12), (100, 0.2), (250, 0.1), (500, 0.1), (9000, 0.3)]
         {
-            let plan = |bins| Plan::new(points_per_bin * bins, bins, 0.1);
-            let most = Plan::most_bins_of(points_per_bin, 0.1, epsilon).map_or(0, |plan| plan.bins);
+            let plan = |bins| Plan::new(rows_per_bin * bins, bins, 0.1);
+            let most = Plan::most_bins_of(rows_per_bin, 0.1, epsilon).map_or(0, |plan| plan.bins);
             let keeps = |bins| plan(bins).unwrap().epsilon <= epsilon;
-            assert!(most == 0 || keeps(most), "{points_per_bin} {epsilon}");
-            assert!(most == MAX_BINS || !keeps(most + 1), "{points_per_bin} {epsilon}");
+            assert!(most == 0 || keeps(most), "{rows_per_bin} {epsilon}");
+            assert!(most == MAX_BINS || !keeps(most + 1), "{rows_per_bin} {epsilon}");
         }
         assert_eq!(Plan::most_bins_of(u64::MAX, 0.1, 0.1).unwrap().bins, 1);
         let fewest = Plan::fewest_points(10, 0.1, 0.1).unwrap();

@@ -34,14 +34,14 @@ names! {
 
 /// Gupta and Ramdas 2021, Theorem 3 (conditional): `sqrt(ln(2 B / alpha) / (2 (floor(n / B) - 1)))`.
 ///
-/// With `bins` the number of bins over which the union bound is taken and `points_per_bin = floor(n / B) >= 2`.
+/// With `bins` the number of bins over which the union bound is taken and `rows_per_bin = floor(n / B) >= 2`.
 ///
 /// ```
 /// // 1000 points in 5 bins, at alpha = 0.1: figure 2 of the paper says 0.12.
 /// assert!((calib_fit::guarantee::gr21_theorem3(200, 5, 0.1) - 0.10757).abs() < 1e-5);
 /// ```
-pub fn gr21_theorem3(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
-    hoeffding(2.0 * bins as f64 / alpha, points_per_bin)
+pub fn gr21_theorem3(rows_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 * bins as f64 / alpha, rows_per_bin)
 }
 
 /// Gupta and Ramdas 2021, Corollary 1 (conditional), for boundary points that are kept: Theorem 3 plus
@@ -52,8 +52,8 @@ pub fn gr21_theorem3(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
 ///
 /// assert_eq!(gr21_corollary1(200, 5, 0.1), gr21_theorem3(200, 5, 0.1) + 1.0 / 200.0);
 /// ```
-pub fn gr21_corollary1(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
-    gr21_theorem3(points_per_bin, bins, alpha) + 1.0 / points_per_bin as f64
+pub fn gr21_corollary1(rows_per_bin: u64, bins: u64, alpha: f64) -> f64 {
+    gr21_theorem3(rows_per_bin, bins, alpha) + 1.0 / rows_per_bin as f64
 }
 
 /// Gupta and Ramdas 2021, Theorem 4 (marginal), for ties broken at random, up to an arbitrarily small delta:
@@ -65,8 +65,8 @@ pub fn gr21_corollary1(points_per_bin: u64, bins: u64, alpha: f64) -> f64 {
 /// // On average over bins rather than in all of them at once, the bound is tighter.
 /// assert!(gr21_theorem4_marginal(200, 0.1) < gr21_theorem3(200, 5, 0.1));
 /// ```
-pub fn gr21_theorem4_marginal(points_per_bin: u64, alpha: f64) -> f64 {
-    hoeffding(2.0 / alpha, points_per_bin)
+pub fn gr21_theorem4_marginal(rows_per_bin: u64, alpha: f64) -> f64 {
+    hoeffding(2.0 / alpha, rows_per_bin)
 }
 
 /// Hoeffding's bound with a union bound over `bins` bins whose edges do not depend on the labels, for a bin with `n >= 1`
@@ -115,8 +115,8 @@ pub fn gr22_theorem2(n: u64, k: u64, classes: u64, alpha: f64) -> f64 {
     gr22_theorem1(n, k, alpha / classes as f64)
 }
 
-fn hoeffding(inverse_level: f64, points_per_bin: u64) -> f64 {
-    (inverse_level.ln() / (2.0 * (points_per_bin as f64 - 1.0))).sqrt()
+fn hoeffding(inverse_level: f64, rows_per_bin: u64) -> f64 {
+    (inverse_level.ln() / (2.0 * (rows_per_bin as f64 - 1.0))).sqrt()
 }
 
 #[cfg(test)]

@@ -201,7 +201,7 @@ impl AdjustOptions {
                 Ok(CalibrationPrevalence::Counted { positives, n, alpha: self.prevalence_alpha })
             }
             None => Err(OptionsError::new(
-                "`the artifact` does not state how many of its calibration points have label 1: give `calibration_prevalence`",
+                "`the artifact` does not state how many of its calibration observations have label 1: give `calibration_prevalence`",
             )),
         }
     }

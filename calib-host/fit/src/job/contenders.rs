@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use calib_core::artifact::Reduction;
 
-use super::fit::{ClassScore, MethodName, NamedMethod, POINTS_PER_BIN, ReductionName};
+use super::fit::{ClassScore, MethodName, NamedMethod, ROWS_PER_BIN, ReductionName};
 use crate::binary::BinaryMethod;
 use crate::compare::{Claim, Contender, FailedMethod};
 use crate::data::{ScoreKind, VectorKind};
@@ -46,7 +46,7 @@ pub struct ContenderOptions {
     /// The number of bins of methods that have one; `None` for 10, and under a reduction for that of the points per bin.
     pub bins: Option<usize>,
     /// The calibration points per bin under a reduction; `None` for 50.
-    pub points_per_bin: Option<usize>,
+    pub rows_per_bin: Option<usize>,
     /// The scores of the predicted class that confidence and top-label are tried with; `None` for all that there are.
     pub class_scores: Option<Vec<ClassScore>>,
 }
@@ -118,9 +118,9 @@ impl FromStr for ContenderName {
 impl ContenderOptions {
     /// The methods for binary scores of this kind.
     pub(super) fn binary(&self, seed: Seed, kind: ScoreKind) -> Result<Contenders, OptionsError> {
-        if self.reductions.is_some() || self.points_per_bin.is_some() {
+        if self.reductions.is_some() || self.rows_per_bin.is_some() {
             return Err(OptionsError::new(
-                "`reductions` and `points_per_bin` need a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`",
+                "`reductions` and `rows_per_bin` need a matrix: `kind=logits` or `kind=probs` instead of `kind=scores`",
             ));
         }
         let (mut contenders, mut left_out) = (Vec::new(), Vec::new());
@@ -177,7 +177,7 @@ impl ContenderOptions {
     /// use calib_fit::job::{ContenderOptions, MethodName};
     ///
     /// let fitted = ContenderOptions::default().fit_of("top-label/umd", 0).expect("it is compared");
-    /// assert_eq!((fitted.method, fitted.points_per_bin), (Some(MethodName::Umd), Some(50)));
+    /// assert_eq!((fitted.method, fitted.rows_per_bin), (Some(MethodName::Umd), Some(50)));
     /// ```
     pub fn fit_of(&self, name: &str, seed: Seed) -> Option<NamedMethod> {
         let parts: Vec<&str> = name.split('/').collect();
@@ -194,8 +194,8 @@ impl ContenderOptions {
         let has_bins = binary.is_some_and(|method| method.has_bins());
         if has_bins && (reduction.is_none() || self.bins.is_some()) {
             named.bins = Some(self.bins());
-        } else if reduction.is_some() && (has_bins || self.points_per_bin.is_some()) {
-            named.points_per_bin = Some(self.points_per_bin());
+        } else if reduction.is_some() && (has_bins || self.rows_per_bin.is_some()) {
+            named.rows_per_bin = Some(self.rows_per_bin());
         }
         Some(named)
     }
@@ -215,8 +215,8 @@ impl ContenderOptions {
         let method = self.binary_method(name, kind, seed)?;
         // As a fit has it: a class or rank with fewer points stays uncalibrated.
         let has_points = !method.has_bins() || self.bins.is_none();
-        let points_per_bin = has_points.then_some(self.points_per_bin());
-        let options = ReductionOptions { method, points_per_bin };
+        let rows_per_bin = has_points.then_some(self.rows_per_bin());
+        let options = ReductionOptions { method, rows_per_bin };
         match score {
             ClassScore::Softmax => {
                 Some((format!("{reduction}/{name}"), Contender::Reduced(reduction, options)))
@@ -234,9 +234,11 @@ impl ContenderOptions {
     fn class_scores(&self, kind: VectorKind, claim: Claim) -> Result<&[ClassScore], OptionsError> {
         let has_top2_margins = kind == VectorKind::Logits && claim == Claim::TopLabel;
         match self.class_scores.as_deref() {
-            Some(scores) if scores.contains(&ClassScore::Margin) && !has_top2_margins => Err(OptionsError::new(
-                "`class_scores=margin` goes with `kind=logits` and `claim=top-label`: it is the top-two margin",
-            )),
+            Some(scores) if scores.contains(&ClassScore::Margin) && !has_top2_margins => {
+                Err(OptionsError::new(
+                    "`class_scores=margin` goes with `kind=logits` and `claim=top-label`: it is the top-two margin",
+                ))
+            }
             Some(scores) => Ok(scores),
             None if has_top2_margins => Ok(&[ClassScore::Softmax, ClassScore::Margin]),
             None => Ok(&[ClassScore::Softmax]),
@@ -265,8 +267,8 @@ impl ContenderOptions {
         self.bins.unwrap_or(BINS)
     }
 
-    fn points_per_bin(&self) -> usize {
-        self.points_per_bin.unwrap_or(POINTS_PER_BIN)
+    fn rows_per_bin(&self) -> usize {
+        self.rows_per_bin.unwrap_or(ROWS_PER_BIN)
     }
 
     /// The method for a binary problem, as a fit has it by default except for the bins; `None` for one of whole vectors.

@@ -7,9 +7,9 @@ use super::error::JobError;
 use crate::artifact::StoredArtifact;
 use crate::assess::{AssessOptions, Flaw, Prediction, RuleInterval, unreached};
 use crate::decide::{
-    Actions, CheapestActions, CostInterval, CostedAction, Costs, Envelope, EstimatedRoc, EstimatedRocPoint, LeftOut,
-    ProbDistribution, ReportedRule, Rule, ThresholdAccuracy, Validation, actual_cost, choose_actions,
-    cost_interval, expected_cost, with_decision,
+    Actions, CheapestActions, CostInterval, CostedAction, Costs, Envelope, EstimatedRoc, EstimatedRocPoint,
+    LeftOut, ProbDistribution, ReportedRule, Rule, ThresholdAccuracy, Validation, actual_cost,
+    choose_actions, cost_interval, expected_cost, with_decision,
 };
 use crate::options_error::OptionsError;
 

@@ -44,7 +44,7 @@ fn of_fit(error: &FitError) -> Option<String> {
             format!("use `bins` {} or fewer, or add calibration data", n / USEFUL_POINTS)
         }
         FitError::NoClass { most: n, .. } | FitError::FewerThanABin { n, .. } if *n >= USEFUL_POINTS => {
-            format!("use `points_per_bin` {USEFUL_POINTS} to {n}, or fewer `bins`, or add calibration data")
+            format!("use `rows_per_bin` {USEFUL_POINTS} to {n}, or fewer `bins`, or add calibration data")
         }
         FitError::TooFewPoints { .. } | FitError::NoClass { .. } | FitError::FewerThanABin { .. } => {
             "add calibration data".into()

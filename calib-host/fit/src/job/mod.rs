@@ -34,7 +34,7 @@ pub use facts::Written;
 pub use finding::{Finding, KindGuess};
 pub use fit::{
     AlarmAction, AutoChoice, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
-    MonitorOptions, NamedMethod, NotFitted, POINTS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
+    MonitorOptions, NamedMethod, NotFitted, ROWS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
     TableWidth, fit,
 };
 pub use plan::{

@@ -26,7 +26,7 @@ pub struct PlanOptions {
     /// The number of bins.
     pub bins: Option<u64>,
     /// The calibration points per bin.
-    pub points_per_bin: Option<u64>,
+    pub rows_per_bin: Option<u64>,
     /// The largest deviation that is acceptable.
     pub epsilon: Option<f64>,
     /// The probability with which the guarantee may fail.
@@ -76,8 +76,8 @@ pub fn plan(options: &PlanOptions) -> Result<Planned, OptionsError> {
         let answer = Some(PlanAnswer::Classes(options.of_classes(classes)?));
         return Ok(Planned { answer, curve: Vec::new() });
     }
-    let PlanOptions { n, bins, points_per_bin, epsilon, alpha, .. } = *options;
-    if let (Some(epsilon), None, None, None) = (epsilon, n, bins, points_per_bin) {
+    let PlanOptions { n, bins, rows_per_bin, epsilon, alpha, .. } = *options;
+    if let (Some(epsilon), None, None, None) = (epsilon, n, bins, rows_per_bin) {
         let plans = USUAL_BINS.into_iter().filter_map(|bins| Plan::fewest_points(bins, alpha, epsilon));
         return Ok(Planned { answer: None, curve: plans.collect() });
     }
@@ -89,7 +89,7 @@ pub fn plan(options: &PlanOptions) -> Result<Planned, OptionsError> {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { n: None, bins: None, points_per_bin: None, epsilon: None, alpha: 0.1, classes: None }
+        Self { n: None, bins: None, rows_per_bin: None, epsilon: None, alpha: 0.1, classes: None }
     }
 }
 
@@ -102,7 +102,7 @@ impl PlanOptions {
             Self { epsilon: Some(epsilon), .. } if epsilon.is_nan() || epsilon < 1e-6 => {
                 "epsilon is a number from 1e-6 on, such as 0.05"
             }
-            Self { points_per_bin: Some(0..2), .. } => "a bin needs 2 points or more",
+            Self { rows_per_bin: Some(0..2), .. } => "a bin needs 2 observations or more",
             Self { classes: Some(0), .. } => "alpha is divided among 1 class at least",
             _ => return Ok(()),
         };
@@ -114,17 +114,17 @@ impl PlanOptions {
         let none = |what: String| {
             OptionsError::new(format!("{what} give no epsilon as low as that, not even with one bin"))
         };
-        match (self.n, self.points_per_bin, self.epsilon, self.bins) {
+        match (self.n, self.rows_per_bin, self.epsilon, self.bins) {
             (Some(n), Some(k), None, None) => ClassPlan::new(n, k, alpha, classes).ok_or_else(|| {
-                OptionsError::new(format!("{} points are fewer than one bin of {k}", thousands(n)))
+                OptionsError::new(format!("{} observations are fewer than one bin of {k}", thousands(n)))
             }),
             (Some(n), None, Some(epsilon), None) => {
-                ClassPlan::fewest_points_per_bin(n, alpha, classes, epsilon)
-                    .ok_or_else(|| none(format!("{} points", thousands(n))))
+                ClassPlan::fewest_rows_per_bin(n, alpha, classes, epsilon)
+                    .ok_or_else(|| none(format!("{} observations", thousands(n))))
             }
             (None, Some(k), Some(epsilon), None) => ClassPlan::most_points(k, alpha, classes, epsilon)
-                .ok_or_else(|| none(format!("{} points a bin", thousands(k)))),
-            _ => Err(OptionsError::new("with `classes` give two of `n`, `points_per_bin` and `epsilon`")),
+                .ok_or_else(|| none(format!("{} observations a bin", thousands(k)))),
+            _ => Err(OptionsError::new("with `classes` give two of `n`, `rows_per_bin` and `epsilon`")),
         }
     }
 
@@ -132,32 +132,34 @@ impl PlanOptions {
     fn answer(&self) -> Result<Option<Plan>, OptionsError> {
         let alpha = self.alpha;
         let refused = |sentence: String| OptionsError::new(sentence);
-        let too_few = |n: u64| refused(format!("{} points are fewer than two a bin", thousands(n)));
+        let too_few = |n: u64| refused(format!("{} observations are fewer than two a bin", thousands(n)));
         // What one bin of `n` points has.
         let too_small = |n: u64, what: &str| {
             let least = Plan::new(n, 1, alpha).map_or(f64::INFINITY, |plan| plan.epsilon);
             let needed = self.epsilon.and_then(|epsilon| Plan::fewest_points(FEWEST_BINS, alpha, epsilon));
-            let needed = needed.map_or(String::new(), |Plan { n, points_per_bin, .. }| {
-                let points = if what.is_empty() { n } else { points_per_bin };
+            let needed = needed.map_or(String::new(), |Plan { n, rows_per_bin, .. }| {
+                let points = if what.is_empty() { n } else { rows_per_bin };
                 format!("; two bins need {}{what}", thousands(points))
             });
             refused(format!(
-                "{} points{what} give no epsilon below {least:.4}, not even with one bin{needed}",
+                "{} observations{what} give no epsilon below {least:.4}, not even with one bin{needed}",
                 thousands(n)
             ))
         };
-        let plan = match (self.n, self.bins, self.points_per_bin, self.epsilon) {
+        let plan = match (self.n, self.bins, self.rows_per_bin, self.epsilon) {
             (Some(_), None, None, None) => return Ok(None),
             (Some(n), Some(bins), None, None) => Plan::new(n, bins, alpha).ok_or_else(|| too_few(n))?,
-            (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha)
-                .ok_or_else(|| refused(format!("{} points are fewer than one bin of {k}", thousands(n))))?,
+            (Some(n), None, Some(k), None) => Plan::new(n, n / k, alpha).ok_or_else(|| {
+                refused(format!("{} observations are fewer than one bin of {k}", thousands(n)))
+            })?,
             (Some(n), None, None, Some(epsilon)) => {
                 Plan::most_bins(n, alpha, epsilon).ok_or_else(|| too_small(n, ""))?
             }
-            (None, Some(bins), Some(k), None) => bins
-                .checked_mul(k)
-                .and_then(|n| Plan::new(n, bins, alpha))
-                .ok_or_else(|| refused(format!("{bins} bins of {k} points are more than can be counted")))?,
+            (None, Some(bins), Some(k), None) => {
+                bins.checked_mul(k).and_then(|n| Plan::new(n, bins, alpha)).ok_or_else(|| {
+                    refused(format!("{bins} bins of {k} observations are more than can be counted"))
+                })?
+            }
             (None, Some(bins), None, Some(epsilon)) => {
                 Plan::fewest_points(bins, alpha, epsilon).ok_or_else(|| too_few(0))?
             }
@@ -177,7 +179,7 @@ impl PlanOptions {
         let given = [
             (self.n.is_some(), "`n`"),
             (self.bins.is_some(), "`bins`"),
-            (self.points_per_bin.is_some(), "`points_per_bin`"),
+            (self.rows_per_bin.is_some(), "`rows_per_bin`"),
             (self.epsilon.is_some(), "`epsilon`"),
         ];
         let given: Vec<&str> =
@@ -186,7 +188,7 @@ impl PlanOptions {
             [start @ .., last] if given.len() > 2 => {
                 format!("{} and {last} leave nothing to answer: give two of them", start.join(", "))
             }
-            _ => "give `n` or `epsilon`, or two of `n`, `bins`, `points_per_bin` and `epsilon`".into(),
+            _ => "give `n` or `epsilon`, or two of `n`, `bins`, `rows_per_bin` and `epsilon`".into(),
         })
     }
 }
@@ -363,7 +365,7 @@ mod tests {
     use super::*;
 
     fn options(n: Option<u64>, bins: Option<u64>, k: Option<u64>, epsilon: Option<f64>) -> PlanOptions {
-        PlanOptions { n, bins, points_per_bin: k, epsilon, ..PlanOptions::default() }
+        PlanOptions { n, bins, rows_per_bin: k, epsilon, ..PlanOptions::default() }
     }
 
     #[test]
@@ -389,12 +391,12 @@ mod tests {
     fn what_no_plan_has_is_refused_by_the_names_of_fields() {
         let classes = PlanOptions { classes: Some(3), ..options(Some(100), Some(2), None, None) };
         for (given, sentence) in [
-            (options(None, Some(3), None, None), "two of n, bins, points_per_bin and epsilon"),
-            (options(Some(9), Some(3), Some(3), None), "n, bins and points_per_bin leave nothing to answer"),
-            (options(Some(100), None, None, Some(0.01)), "100 points give no epsilon below"),
-            (options(Some(100), None, Some(1), None), "a bin needs 2 points"),
+            (options(None, Some(3), None, None), "two of n, bins, rows_per_bin and epsilon"),
+            (options(Some(9), Some(3), Some(3), None), "n, bins and rows_per_bin leave nothing to answer"),
+            (options(Some(100), None, None, Some(0.01)), "100 observations give no epsilon below"),
+            (options(Some(100), None, Some(1), None), "a bin needs 2 observations"),
             (options(None, None, None, Some(f64::NAN)), "epsilon is a number"),
-            (classes, "with classes give two of n, points_per_bin and epsilon"),
+            (classes, "with classes give two of n, rows_per_bin and epsilon"),
         ] {
             let error = plan(&given).unwrap_err().to_string();
             assert!(error.contains(sentence), "{error}");

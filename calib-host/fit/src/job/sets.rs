@@ -11,7 +11,7 @@ use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, number_of, rule_s
 use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
-use crate::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetFigures};
+use crate::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim, SetFigures};
 use crate::stats::Share;
 
 /// The failure probability of the interval of a class's coverage.

@@ -29,7 +29,9 @@ impl<'a> Target<'a> {
     ) -> Result<StoredArtifact, E> {
         let bytes = match self {
             Self::Alone(options) => alone(&parameters, options)?,
-            Self::Beside(parent, counter) => beside(parent, &DerivedArtifact { counter: *counter, parameters })?,
+            Self::Beside(parent, counter) => {
+                beside(parent, &DerivedArtifact { counter: *counter, parameters })?
+            }
         };
         Ok(StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact"))
     }

@@ -197,8 +197,7 @@ fn groups_of(data: &Dataset, kept: Option<&[usize]>, target: &Target<'_>) -> Vec
 
 /// What the artifact says of predictive values: the least of all groups, not above what is guaranteed.
 fn guarantees(values: &[PredictiveValues], prevalence: Option<f64>) -> Vec<AccuracyGuarantee> {
-    let least =
-        |value: fn(&PredictiveValues) -> f64| f32_floor(values.iter().map(value).fold(1.0, f64::min));
+    let least = |value: fn(&PredictiveValues) -> f64| f32_floor(values.iter().map(value).fold(1.0, f64::min));
     let confidence = least(|values| values.confidence);
     let guarantee = |accuracy, level: f32| AccuracyGuarantee {
         accuracy,

@@ -18,7 +18,7 @@ pub enum OperatingError {
         value: f64,
     },
     /// There are no groups.
-    #[error("there are no points")]
+    #[error("there are no observations")]
     Empty,
     /// There are too few points of a class.
     #[error("{}", too_few(*class, *n, *needed, group.as_deref()))]

@@ -135,11 +135,13 @@ impl OperatingPoints {
             Sharing::Own => groups.len() as u64,
             Sharing::Common => 1,
         };
-        let mut thresholds = groups.iter().map(|group| aims.ask(group, among)).collect::<Result<Vec<_>, _>>()?;
+        let mut thresholds =
+            groups.iter().map(|group| aims.ask(group, among)).collect::<Result<Vec<_>, _>>()?;
         if sharing == Sharing::Common {
             share(&mut thresholds);
         }
-        let points: Vec<_> = groups.iter().zip(&thresholds).map(|(group, thresholds)| thresholds.point(group)).collect();
+        let points: Vec<_> =
+            groups.iter().zip(&thresholds).map(|(group, thresholds)| thresholds.point(group)).collect();
         if points.is_empty() { Err(OperatingError::Empty) } else { Ok(Self { aims, sharing, points }) }
     }
 

@@ -64,14 +64,14 @@ proptest! {
     #[test]
     fn both_passes_give_the_artifact_of_all_rows_by_group(
         (kind, rows) in kinds().prop_flat_map(|kind| (Just(kind), grouped_rows(kind))),
-        bins in 1usize..9, points_per_bin in proptest::option::of(2usize..20),
+        bins in 1usize..9, rows_per_bin in proptest::option::of(2usize..20),
     ) {
         let groups = divided(&rows);
         let Some(all) = all_rows(kind, &groups) else { return Ok(()) };
         let first = first(buckets_of(kind), &groups);
         prop_assert_eq!(first.len(), rows.len() as u64);
         for method in methods(bins, kind) {
-            let options = ReductionOptions { method, points_per_bin };
+            let options = ReductionOptions { method, rows_per_bin };
             let open = first.open_buckets(&options).unwrap();
             let problems = first.problems(&open, second(&first, &open, &groups)).unwrap();
             let expected = fit_reduction(&all, &options, 0.1);
@@ -89,7 +89,7 @@ proptest! {
         let groups = divided(&rows);
         let first = first(Buckets::Probabilities, &groups);
         for method in methods(bins, ScoreKind::Probability) {
-            let options = ReductionOptions { method, points_per_bin: None };
+            let options = ReductionOptions { method, rows_per_bin: None };
             let open = first.open_buckets(&options).unwrap();
             prop_assert_eq!(open.len(), groups.len());
             for (open, (_, rows)) in open.iter().zip(&groups) {
@@ -107,8 +107,8 @@ fn two() -> Vec<(String, Vec<Row>)> {
     divided(&(0..200).map(row).collect::<Vec<_>>())
 }
 
-fn umd(points_per_bin: Option<usize>) -> ReductionOptions {
-    ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), points_per_bin }
+fn umd(rows_per_bin: Option<usize>) -> ReductionOptions {
+    ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), rows_per_bin }
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn what_are_no_groups_is_refused() {
 fn methods_that_counts_do_not_suit_are_refused_whatever_the_groups() {
     let first = first(Buckets::Probabilities, &two());
     let ums = BinaryMethod::Ums(Ums { bins: 500, seed: 0 });
-    for (method, points_per_bin) in [(ums, None), (BinaryMethod::VennAbers, None)] {
-        let refused = first.open_buckets(&ReductionOptions { method, points_per_bin }).unwrap_err();
+    for (method, rows_per_bin) in [(ums, None), (BinaryMethod::VennAbers, None)] {
+        let refused = first.open_buckets(&ReductionOptions { method, rows_per_bin }).unwrap_err();
         assert_eq!(Err(refused), check_method(&method));
     }
     let refused = first.open_buckets(&umd(Some(1))).unwrap_err();
-    assert_eq!(refused, PassError::Fit(crate::error::FitError::PointsPerBin(1)));
+    assert_eq!(refused, PassError::Fit(crate::error::FitError::RowsPerBin(1)));
 }

@@ -244,7 +244,8 @@ fn what_is_no_function_of_counts_is_refused_with_the_reason() {
         assert!(refused(method).contains("depends on every single score"), "{method:?}");
     }
     assert!(
-        refused(BinaryMethod::Umd(Umd::new(51))).contains("100 calibration points are too few for 51 bins")
+        refused(BinaryMethod::Umd(Umd::new(51)))
+            .contains("100 calibration observations are too few for 51 bins")
     );
 }
 

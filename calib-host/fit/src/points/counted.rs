@@ -7,8 +7,8 @@ use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
 use super::passes::{Passes, mean_of};
 use super::radix::sort_run;
 use super::{Groups, Points, Ranked, Walk};
-use crate::error::FitError;
 use crate::cancel;
+use crate::error::FitError;
 
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;

@@ -4,22 +4,22 @@
 //! `error`.
 
 mod blocks;
+mod builder;
 mod concordance;
 mod counted;
 mod group;
-mod builder;
 pub(crate) mod packed;
 mod passes;
 mod radix;
+mod score_summary;
 mod sorted;
 mod spill;
-mod split;
-mod score_summary;
 mod spill_vec;
+mod split;
 
+use crate::cancel;
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
-use crate::cancel;
 
 pub use blocks::{Block, isotonic_blocks};
 pub(crate) use blocks::{mean_is_below, pool, pool_groups, pool_onto};
@@ -29,11 +29,11 @@ pub use group::Group;
 pub(crate) use group::{group, totals};
 pub(crate) use packed::{BUCKETS, Packed};
 pub(crate) use passes::{Arrays, Classes, Passes};
+pub use score_summary::ScoreSummary;
 pub(crate) use sorted::Sorted;
 pub(crate) use spill::{Collected, Collector, Spill};
-pub(crate) use split::{sample, split, split_groups};
-pub use score_summary::ScoreSummary;
 pub(crate) use spill_vec::{IN_MEMORY, SpillVec};
+pub(crate) use split::{sample, split, split_groups};
 
 /// Calibration points, at least one.
 ///
@@ -161,7 +161,7 @@ impl Points for [Group] {
         let at_rank = |&rank: &u64| {
             while walk.n + group.n < rank {
                 walk.pass(group);
-                group = *rest.next().expect("a rank is at most the number of points");
+                group = *rest.next().expect("a rank is at most the number of observations");
             }
             Ranked { group, below: (walk.n, walk.positives) }
         };

@@ -7,9 +7,9 @@ use calib_core::Score;
 use rayon::prelude::*;
 
 use super::packed::{self, Packed, pack};
+use crate::cancel;
 use crate::error::FitError;
 use crate::stats::{Sums, mean};
-use crate::cancel;
 
 /// Packed points in no order, which can be passed over again and again.
 pub(crate) trait Passes: Sync {

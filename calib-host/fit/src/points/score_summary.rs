@@ -59,7 +59,7 @@ impl Tally {
                 let before_last = run[run.len() - 2];
                 u64::from(are_tied(*first, *second)) + u64::from(are_tied(before_last, last))
             }
-            [] => unreachable!("there is a point"),
+            [] => unreachable!("there is an observation"),
         };
         Self {
             lowest: packed::score(first),

@@ -7,8 +7,8 @@ use super::group::Group;
 use super::packed::{self, Packed};
 use super::passes::{Passes, mean_of, merged};
 use super::{Groups, Points, Ranked};
-use crate::error::FitError;
 use crate::cancel;
+use crate::error::FitError;
 
 const IN_MEMORY: &str = "points in memory are read without a fault";
 

@@ -4,8 +4,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Points;
+use super::builder::{BuiltPoints, PointsBuilder};
 use super::group::Group;
-use super::builder::{PointsBuilder, BuiltPoints};
 use crate::error::FitError;
 use crate::stats::draw_marked;
 
@@ -22,7 +22,11 @@ struct Draws {
 ///
 /// How many points of each score and label go where is drawn, not which: the result depends on the seed and not on the
 /// order of the rows, and a row that stands for several points is the same as those points.
-pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) -> Result<Vec<BuiltPoints>, FitError> {
+pub(crate) fn split(
+    points: &(impl Points + ?Sized),
+    parts: usize,
+    seed: u64,
+) -> Result<Vec<BuiltPoints>, FitError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut left, _) = points.totals();
     let mut all_draws: Vec<Draws> = Vec::new();
@@ -33,7 +37,8 @@ pub(crate) fn split(points: &(impl Points + ?Sized), parts: usize, seed: u64) ->
         left -= wanted;
         // What the parts before have left of a group is drawn again: a group that they have used up takes draws, too.
         let mut draws = all_draws.clone();
-        let (mut part, mut rest) = (PointsBuilder::of(points), (others == 1).then(|| PointsBuilder::of(points)));
+        let (mut part, mut rest) =
+            (PointsBuilder::of(points), (others == 1).then(|| PointsBuilder::of(points)));
         points.walk(&mut |mut group| {
             let mut taken = Group { n: 0, positives: 0, ..group };
             draws.iter_mut().for_each(|draws| taken = draws.take(&mut group));

@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use super::options::ReductionOptions;
 use super::problems::Problems;
 use crate::binary::{BinaryMethod, Blend, Model, Shared};
+use crate::cancel;
 use crate::data::TopLabelData;
 use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::{Points, group};
-use crate::cancel;
 
 /// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
 /// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
@@ -25,7 +25,7 @@ use crate::cancel;
 /// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
 /// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
 ///
-/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(20));
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(20));
 /// let fit = fit_top_label(&data, &options, 0.1)?;
 /// assert_eq!(fit.bins(), 3);
 /// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 points");
@@ -149,7 +149,7 @@ impl Terms {
     fn of(problems: &Problems, options: &ReductionOptions, alpha: f64) -> Option<Self> {
         let theorem = options.method.facts().guarantee?.0;
         let (n, classes) = (problems.len() as u64, problems.classes() as u64);
-        let k = options.points_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
+        let k = options.rows_per_bin.filter(|_| theorem == Theorem::Gr21Theorem3).map(|k| k as u64);
         Some(match (problems.reduction(), k) {
             (Reduction::Normalized, _) => return None,
             (Reduction::TopLabel, Some(k)) => {
@@ -277,7 +277,7 @@ mod tests {
         let scores: Vec<f64> = (0..139).map(|i| 0.3 + f64::from(i) / 200.0).collect();
         let labels: Vec<i64> = predicted.iter().map(|&c| i64::from(c)).collect();
         let data = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
-        let options = ReductionOptions { method: umd(1), points_per_bin: Some(10) };
+        let options = ReductionOptions { method: umd(1), rows_per_bin: Some(10) };
         let fit = fit_top_label(&data, &options, 0.1).unwrap();
         let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.len())).collect();
         assert_eq!(bins, [Some(10), Some(3), None, None]);
@@ -290,10 +290,10 @@ mod tests {
         assert_eq!(papers.epsilon, gr22_theorem1(139, 10, 0.1));
         assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
 
-        let fixed = ReductionOptions { method: umd(5), points_per_bin: None };
+        let fixed = ReductionOptions { method: umd(5), rows_per_bin: None };
         let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
-        for (table, points_per_bin) in fit.tables.iter().flatten().zip([20, 6]) {
-            assert!(table.epsilon.unwrap() <= exact_epsilon(points_per_bin, 10, 0.1));
+        for (table, rows_per_bin) in fit.tables.iter().flatten().zip([20, 6]) {
+            assert!(table.epsilon.unwrap() <= exact_epsilon(rows_per_bin, 10, 0.1));
         }
         let fit = fit.bounded_by(GuaranteeBound::Hoeffding);
         let epsilons: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.epsilon.unwrap())).collect();
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(fit.guarantee.unwrap().epsilon, gr21_theorem3(6, 10, 0.1));
 
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
-        let none = ReductionOptions { method: isotonic, points_per_bin: Some(1000) };
+        let none = ReductionOptions { method: isotonic, rows_per_bin: Some(1000) };
         assert_eq!(fit_top_label(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
     }
 
@@ -321,8 +321,7 @@ mod tests {
             predicted.iter().zip(&right).map(|(&class, &right)| if right { class.into() } else { 10 });
         let labels: Vec<i64> = labels.collect();
         let data = TopLabelData::new(predicted.clone(), scores.clone(), &labels, 11).unwrap();
-        let options =
-            ReductionOptions { method: BinaryMethod::Blend(Blend::new(0)), points_per_bin: Some(50) };
+        let options = ReductionOptions { method: BinaryMethod::Blend(Blend::new(0)), rows_per_bin: Some(50) };
         let fit = fit_top_label(&data, &options, 0.1).unwrap();
         let of = |class: usize| match fit.tables[class].as_ref().unwrap().model() {
             Model::Tabulated(table) => table.clone(),
@@ -367,7 +366,7 @@ mod tests {
                 .collect();
             let data = TopLabelData::new(predicted.to_vec(), scores, &labels, 4).unwrap();
             let method = BinaryMethod::Blend(Blend::new(0));
-            fit_top_label(&data, &ReductionOptions { method, points_per_bin: Some(50) }, 0.1)
+            fit_top_label(&data, &ReductionOptions { method, rows_per_bin: Some(50) }, 0.1)
         };
         let error = |prob: &dyn Fn(f64) -> f64| {
             let scores = (1..100).map(|s| f64::from(s) / 100.0);

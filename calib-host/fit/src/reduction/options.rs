@@ -10,35 +10,35 @@ use crate::error::FitError;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReductionOptions {
-    /// The binary method. With `points_per_bin`, its number of bins does not matter.
+    /// The binary method. With `rows_per_bin`, its number of bins does not matter.
     pub method: BinaryMethod,
     /// `k`, at least 2: a problem of `n_l` points gets `floor(n_l / k)` bins, so every bin has about `k` points
     /// (Gupta and Ramdas 2022, Algorithms 8 and 9). A problem with fewer than `k` points stays uncalibrated. Without
     /// it every problem
     /// gets the method's number of bins, and stays uncalibrated if its points are too few for them.
-    pub points_per_bin: Option<usize>,
+    pub rows_per_bin: Option<usize>,
 }
 
 builders! {
     ReductionOptions {
         method: BinaryMethod,
-        points_per_bin: Option<usize>,
+        rows_per_bin: Option<usize>,
     }
 }
 
 impl ReductionOptions {
     /// This method with its own number of bins.
     pub fn new(method: BinaryMethod) -> Self {
-        Self { method, points_per_bin: None }
+        Self { method, rows_per_bin: None }
     }
 
     /// The binary method for a problem of `n` points; `None` if they are too few.
     pub(crate) fn method_for(&self, n: usize) -> Option<BinaryMethod> {
-        let method = match self.points_per_bin {
+        let method = match self.rows_per_bin {
             Some(k) => self.method.with_bins((n / k).min(StepTable::MAX_BINS)),
             None => self.method,
         };
-        (n >= self.points_per_bin.unwrap_or(1) && n >= method.facts().min_points).then_some(method)
+        (n >= self.rows_per_bin.unwrap_or(1) && n >= method.facts().min_points).then_some(method)
     }
 
     /// Returns the binary method for so many points of one score.
@@ -47,11 +47,11 @@ impl ReductionOptions {
     ///
     /// Fewer than two points a bin, or fewer points than a bin.
     pub fn method_for_score(&self, n: u64) -> Result<BinaryMethod, FitError> {
-        match self.points_per_bin {
+        match self.rows_per_bin {
             None => Ok(self.method),
-            Some(points_per_bin @ 0..2) => Err(FitError::PointsPerBin(points_per_bin)),
-            Some(points_per_bin) => match n / points_per_bin as u64 {
-                0 => Err(FitError::FewerThanABin { n, needed: points_per_bin }),
+            Some(rows_per_bin @ 0..2) => Err(FitError::RowsPerBin(rows_per_bin)),
+            Some(rows_per_bin) => match n / rows_per_bin as u64 {
+                0 => Err(FitError::FewerThanABin { n, needed: rows_per_bin }),
                 bins => Ok(self.method.with_bins(usize::try_from(bins).unwrap_or(usize::MAX))),
             },
         }
@@ -59,12 +59,12 @@ impl ReductionOptions {
 
     /// The fewest points that a problem may have.
     pub(crate) fn fewest_points(&self) -> usize {
-        self.points_per_bin.unwrap_or_else(|| self.method.facts().min_points)
+        self.rows_per_bin.unwrap_or_else(|| self.method.facts().min_points)
     }
 
     pub(crate) fn parameters(&self) -> String {
         let own = self.method.facts().parameters;
-        match self.points_per_bin {
+        match self.rows_per_bin {
             // The number of bins is each problem's own.
             Some(k) => {
                 let rest = own.split(' ').filter(|word| !word.starts_with("bins="));
@@ -78,8 +78,8 @@ impl ReductionOptions {
     }
 
     pub(crate) fn check(&self) -> Result<(), FitError> {
-        match (self.points_per_bin, self.method.facts().bins) {
-            (Some(k @ 0..2), _) => Err(FitError::PointsPerBin(k)),
+        match (self.rows_per_bin, self.method.facts().bins) {
+            (Some(k @ 0..2), _) => Err(FitError::RowsPerBin(k)),
             (None, Some(bins)) if !(1..=StepTable::MAX_BINS).contains(&bins) => Err(FitError::BinCount(bins)),
             _ => Ok(()),
         }

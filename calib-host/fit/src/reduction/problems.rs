@@ -238,7 +238,7 @@ impl Problems {
     ///
     /// If a score has more positives than points.
     pub fn of_counts(counts: Vec<(f64, u64, u64)>, kind: ScoreKind) -> Self {
-        assert!(counts.iter().all(|row| row.2 <= row.1), "no more positives than points");
+        assert!(counts.iter().all(|row| row.2 <= row.1), "no more positives than observations");
         let table = Table::Grouped(group(counts));
         Self {
             reduction: Reduction::Binary,

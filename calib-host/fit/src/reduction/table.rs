@@ -83,7 +83,7 @@ impl Table {
     pub(super) fn counted(&self) -> Option<Counted<&[Packed]>> {
         match self {
             Self::Packed(points) if points.len() >= COUNTED_FROM => {
-                Some(Counted::new(&points[..]).expect("the points are in memory"))
+                Some(Counted::new(&points[..]).expect("the observations are in memory"))
             }
             _ => None,
         }
@@ -105,7 +105,7 @@ impl Table {
     /// Where the scores lie, and how often they repeat; `None` without points.
     pub(super) fn score_summary(&self) -> Option<ScoreSummary> {
         match self.counted() {
-            Some(points) => Some(ScoreSummary::of(&points).expect("the points are in memory")),
+            Some(points) => Some(ScoreSummary::of(&points).expect("the observations are in memory")),
             None => ScoreSummary::of_groups(&self.groups()),
         }
     }

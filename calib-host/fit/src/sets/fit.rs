@@ -2,7 +2,7 @@
 
 use calib_core::decision::{Conformity, PredictionSets as StoredSets};
 
-use super::conformity::{ConformityScores, ConformityScore};
+use super::conformity::{ConformityScore, ConformityScores};
 use crate::accessors::getters;
 use crate::data::{DataError, check_labels};
 use crate::operating::Aim;

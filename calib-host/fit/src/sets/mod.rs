@@ -6,6 +6,6 @@ mod conformity;
 mod figures;
 mod fit;
 
-pub use conformity::{ConformityScores, ConformityScore};
+pub use conformity::{ConformityScore, ConformityScores};
 pub use figures::SetFigures;
 pub use fit::{PredictionSets, SetAim, SetError, SetThreshold};

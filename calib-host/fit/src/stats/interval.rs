@@ -5,8 +5,8 @@ use std::fmt;
 use calib_core::ProbInterval;
 use serde::Serialize;
 
-use super::shown::{places_between, write};
 use super::f32_rounding::{f32_ceil, f32_floor};
+use super::shown::{places_between, write};
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -21,7 +21,7 @@ pub enum ExportError {
     Vectors(String),
     /// Bins without calibration points, of which a table in Rust does not tell.
     #[error(
-        "{empty} of {bins} bins hold no calibration point, and the tables of the export for Rust would present their \
+        "{empty} of {bins} bins hold no calibration observation, and the tables of the export for Rust would present their \
          midpoints as probabilities"
     )]
     EmptyBins {
@@ -219,7 +219,7 @@ pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     }
     let tables = artifact.tables();
     if (0..tables.count()).any(|table| tables.score_range(table).is_some()) {
-        lines.push("Scores outside the range of the calibration points are not marked here.".into());
+        lines.push("Scores outside the range of the calibration observations are not marked here.".into());
     }
     if let Some(guarantee) = header.guarantee {
         // In decimals as short as they go, which of alpha are those that were asked for.

@@ -46,7 +46,8 @@ pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], n
     let _ = writeln!(text, "static {name}: [Option<calib_core::table::{kind}>; {}] = [", tables.len());
     let is_top2_margin = artifact.header().flags.contains(HeaderFlags::TOP2_MARGIN);
     // A top-two margin is a difference of codes.
-    let lowest = artifact.header().encoding.code_range().map(|(lowest, _)| if is_top2_margin { 0 } else { lowest });
+    let lowest =
+        artifact.header().encoding.code_range().map(|(lowest, _)| if is_top2_margin { 0 } else { lowest });
     for table in tables {
         match table {
             None => text.push_str("    None,\n"),

@@ -27,7 +27,7 @@ pub enum FileError {
         problem: Problem,
     },
     /// The temporary file of points that do not fit into memory cannot be written or read.
-    #[error("cannot keep the points in a temporary file in {}: {source}", folder.display())]
+    #[error("cannot keep the observations in a temporary file in {}: {source}", folder.display())]
     Spill {
         /// Where it is.
         folder: PathBuf,

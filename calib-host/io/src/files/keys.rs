@@ -15,8 +15,8 @@ use ed25519_dalek::pkcs8::{
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 
 use super::error::FileError;
-use super::output::{OutputError, PUBLIC, Prepared, SECRET};
 use super::location::Location;
+use super::output::{OutputError, PUBLIC, Prepared, SECRET};
 use super::problem::Problem;
 use super::read::read_limited;
 

@@ -11,9 +11,9 @@ mod error;
 mod fault;
 mod format;
 mod keys;
+mod location;
 mod missing;
 mod output;
-mod location;
 mod problem;
 mod progress;
 mod read;
@@ -25,12 +25,12 @@ pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
 pub use keys::{PrivateKey, PublicKey, RandomError};
+pub use location::{Location, Row};
 pub use missing::is_missing;
 pub(crate) use missing::{is_missing_code, may_be_missing};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };
-pub use location::{Location, Row};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
 pub(crate) use read::{read_limited, read_to_limit};

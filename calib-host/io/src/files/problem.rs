@@ -5,8 +5,8 @@ use calib_core::{ParseError, ScoreEncoding};
 
 use super::costs_error::CostsError;
 use super::format::Format;
-use super::missing::is_missing;
 use super::location::Location;
+use super::missing::is_missing;
 use super::unsupported::UnsupportedFormat;
 
 /// What is wrong at a place.
@@ -113,10 +113,10 @@ pub enum Problem {
     #[error("all weights are 0")]
     NoWeight,
     /// The number of points is not a whole number from 0 on.
-    #[error("{0} is not a whole number of points")]
+    #[error("{0} is not a whole number of observations")]
     Count(f64),
     /// There are more positives than points.
-    #[error("{positives} positives of {n} points")]
+    #[error("{positives} positives of {n} observations")]
     Positives {
         /// The number of positives.
         positives: f64,
@@ -124,7 +124,7 @@ pub enum Problem {
         n: f64,
     },
     /// The counts add up to more than 2^53.
-    #[error("the counts add up to more than 2^53 points")]
+    #[error("the counts add up to more than 2^53 observations")]
     TooManyPoints,
     /// The code of a score is not a whole number.
     #[error("{} is not a whole number", quoted(.0))]

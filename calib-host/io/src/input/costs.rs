@@ -104,7 +104,8 @@ struct Text<'a> {
 /// If it cannot be read, or says something else; with the line.
 pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
     let bytes = read_limited(path, MAX_LEN_BYTES)?;
-    let text = String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
     if text.trim().is_empty() {
         return Err(FileError::input(Location::file(path), Problem::EmptyFile));
     }

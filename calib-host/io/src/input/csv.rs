@@ -300,7 +300,12 @@ fn line(position: &::csv::Position, bytes: &[u8]) -> u64 {
     position.line() + breaks.filter(|&&byte| byte == b'\n').count() as u64
 }
 
-fn place_error(file: &Location, bytes: &[u8], cause: &::csv::Error, line_of: impl Fn(u64) -> u64) -> FileError {
+fn place_error(
+    file: &Location,
+    bytes: &[u8],
+    cause: &::csv::Error,
+    line_of: impl Fn(u64) -> u64,
+) -> FileError {
     let line = cause.position().map(|position| Row::Line(line_of(line(position, bytes))));
     let place = line.map_or_else(|| file.clone(), |line| file.clone().row(line));
     let problem = match cause.kind() {

@@ -237,13 +237,20 @@ fn begins_a_matrix(input: &Input, column: &str, options: &Arc<TableOptions>) -> 
     })
 }
 
-fn in_archive(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<(NpyArray, Location), FileError> {
+fn in_archive(
+    source: &Source,
+    kind: VectorKind,
+    name: Option<&str>,
+) -> Result<(NpyArray, Location), FileError> {
     let mut npz = Npz::open(source)?;
     let names: Vec<String> = npz.names().map(str::to_owned).collect();
     let of_name = |name: &str| names.iter().position(|there| there == name);
     let index = match name {
         Some(name) => of_name(name).ok_or_else(|| {
-            FileError::input(Location::file(source.path()).column(name), Problem::MissingColumn(names.clone()))
+            FileError::input(
+                Location::file(source.path()).column(name),
+                Problem::MissingColumn(names.clone()),
+            )
         })?,
         None => {
             let conventional = match kind {

@@ -245,7 +245,7 @@ mod tests {
             ),
             (
                 "0,6553,65536,3.5,1,0.1,0.1,3,3\n",
-                "pass1.csv, line 2, column n: 3.5 is not a whole number of points",
+                "pass1.csv, line 2, column n: 3.5 is not a whole number of observations",
             ),
             (
                 "0,6553,65536,3,1,0.2,0.2,3,3\n",

@@ -160,7 +160,8 @@ impl Source {
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
         if format == Format::Csv {
-            let damaged = |line| FileError::input(Location::file(&path).row(Row::Line(line)), Problem::NotUtf16);
+            let damaged =
+                |line| FileError::input(Location::file(&path).row(Row::Line(line)), Problem::NotUtf16);
             if let Some(text) = dialect::decoded(content).map_err(damaged)? {
                 unpacked = Some(text);
             }

@@ -158,7 +158,7 @@ impl Validities {
                 "validity-conditional",
                 "Conditional validity",
                 "Whether every bin is within epsilon. The curve of the guarantee is the probability of that over the \
-                 draw of the calibration points.",
+                 draw of the calibration observations.",
             ),
         };
         let mut legend = if self.before.is_some() { BOTH.to_vec() } else { BOTH[1..].to_vec() };

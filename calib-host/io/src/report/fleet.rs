@@ -1,7 +1,7 @@
 //! A page about a fleet: what the counters of all devices say.
 
 use calib_fit::artifact::{StoredArtifact, number_of, points, table_label};
-use calib_fit::fleet::{DeviceEvidence, Evidence, FleetBin, FleetTable, EvidenceLevel};
+use calib_fit::fleet::{DeviceEvidence, Evidence, EvidenceLevel, FleetBin, FleetTable};
 use calib_fit::stats::percent_of_success;
 use minijinja::{Value, context};
 
@@ -90,13 +90,17 @@ impl FleetReport<'_> {
                  calibrated"
             }
             EvidenceLevel::Alarm => "Alert: do not rely on the calibrator",
-            EvidenceLevel::Evidence => "There is evidence against the calibrator, but not enough for an alert",
+            EvidenceLevel::Evidence => {
+                "There is evidence against the calibrator, but not enough for an alert"
+            }
             EvidenceLevel::Quiet
                 if self.tables.iter().all(|table| table.predictions.iter().all(|&count| count == 0)) =>
             {
                 "Nothing to evaluate: no prediction is known"
             }
-            EvidenceLevel::Quiet | EvidenceLevel::Weak => "Quiet: little or no evidence against the calibrator",
+            EvidenceLevel::Quiet | EvidenceLevel::Weak => {
+                "Quiet: little or no evidence against the calibrator"
+            }
         }
     }
 

@@ -70,15 +70,15 @@ mod tests {
     /// The curve passes through what the theorem gives at every alpha.
     #[test]
     fn the_curve_is_the_theorem_solved_for_alpha() {
-        let (points_per_bin, bins) = (50, 10);
-        let epsilon = gr21_theorem3(points_per_bin, bins, 0.1);
+        let (rows_per_bin, bins) = (50, 10);
+        let epsilon = gr21_theorem3(rows_per_bin, bins, 0.1);
         let factor = 20.0;
         let curve = Curve { factor, points: (factor / 0.1f64).ln() / (2.0 * epsilon * epsilon) };
         assert!((curve.points - 49.0).abs() < 1e-9);
         for alpha in [0.5, 0.1, 0.01] {
-            let epsilon = gr21_theorem3(points_per_bin, bins, alpha);
+            let epsilon = gr21_theorem3(rows_per_bin, bins, alpha);
             assert!((curve.conditional(epsilon) - (1.0 - alpha)).abs() < 1e-12);
-            let marginal = calib_fit::guarantee::gr21_theorem4_marginal(points_per_bin, alpha);
+            let marginal = calib_fit::guarantee::gr21_theorem4_marginal(rows_per_bin, alpha);
             assert!((curve.marginal(marginal) - (1.0 - alpha)).abs() < 1e-12);
         }
         assert_eq!(curve.conditional(0.0), 0.0);

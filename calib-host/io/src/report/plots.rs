@@ -203,7 +203,12 @@ fn thinned(points: &[RocPoint]) -> impl Iterator<Item = &RocPoint> {
 pub(super) const BARS: usize = 40;
 
 /// The distributions of scores and of calibrated probabilities, as shares in bars of equal width up to the end of an axis.
-pub(super) fn distribution(words: PlotText<'_>, axis: Axis, before: &[u64; BARS], after: &[u64; BARS]) -> Plot {
+pub(super) fn distribution(
+    words: PlotText<'_>,
+    axis: Axis,
+    before: &[u64; BARS],
+    after: &[u64; BARS],
+) -> Plot {
     let shares = |counts: &[u64; BARS]| {
         let n: u64 = counts.iter().sum();
         counts.map(|count| 100.0 * count as f64 / n as f64)

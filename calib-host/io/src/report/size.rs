@@ -54,7 +54,7 @@ fn name(kind: u16) -> &'static str {
         (SectionKind::Signature, "signature"),
     ];
     match kind {
-        SAMPLE_SECTION => return "facts about the calibration points",
+        SAMPLE_SECTION => return "facts about the calibration observations",
         SKETCH_SECTION => return "sketch of the calibration rows",
         _ => {}
     }

@@ -56,7 +56,7 @@ pub(super) fn warnings(
     if test.uncalibrated > 0 {
         let all = test.uncalibrated + test.after.len() as u64;
         warn(format!(
-            "{} of {} test rows are uncalibrated and left out: their class has no table, or no calibration point is in \
+            "{} of {} test rows are uncalibrated and left out: their class has no table, or no calibration observation is in \
              their bin.",
             thousands(test.uncalibrated),
             thousands(all)
@@ -75,7 +75,7 @@ pub(super) fn warnings(
     }
     if let Some(guarantee) = header.guarantee.filter(|guarantee| guarantee.epsilon > USEFUL_EPSILON) {
         warn(format!(
-            "The guarantee is wide: epsilon is {}. More calibration points or fewer bins make it narrower.",
+            "The guarantee is wide: epsilon is {}. More calibration observations or fewer bins make it narrower.",
             shown_bound(3, guarantee.epsilon.into())
         ));
     }
@@ -204,7 +204,7 @@ fn bins(artifact: &Artifact<'_>, occupancy: &[Occupancy]) -> Vec<String> {
     }
     if empty > 0 {
         warnings.push(format!(
-            "{empty} of {} of the calibrator are empty: no calibration point fell into them, and scores in them are \
+            "{empty} of {} of the calibrator are empty: no calibration observation fell into them, and scores in them are \
              uncalibrated.",
             number_of(header.bins.into(), "bin")
         ));

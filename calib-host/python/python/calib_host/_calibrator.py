@@ -131,7 +131,7 @@ class Calibrator:
 
     @property
     def n_points(self) -> int:
-        """The number of calibration points."""
+        """The number of calibration observations."""
         return self._facts["n"]
 
     @property
@@ -302,7 +302,7 @@ class Calibrator:
         facts = self._facts
         bins = f"{facts['bins']} bins, " if facts["bins"] else ""
         # What others fitted does not say to how many.
-        points = "" if facts["parameters"].startswith("imported=") else f"{facts['n']} points, "
+        points = "" if facts["parameters"].startswith("imported=") else f"{facts['n']:,} observations, "
         return f"{facts['method']}, {facts['reduction']}, {bins}{points}{facts['len_bytes']} bytes"
 
     def __repr__(self) -> str:
@@ -357,7 +357,7 @@ def fit(
     sample_weight: Any = None,
     clusters: Any = None,
     classifiers: int = 1,
-    points_per_bin: int | None = None,
+    rows_per_bin: int | None = None,
     epsilon: float | None = None,
     max_bins: int | None = None,
     smoothing: float | str | None = None,

@@ -285,7 +285,7 @@ def from_sklearn(
 
     A ``CalibratedClassifierCV`` holds one classifier (``ensemble=False``, or a frozen one); what is taken over is its calibrator: for
     margins if the classifier has a ``decision_function``, otherwise for probabilities. ``kind`` is what an isotonic regression takes:
-    "scores" or "margins"; without it scores, if its knots lie in [0, 1]. ``n`` is the number of points that it was fitted to, for the
+    "scores" or "margins"; without it scores, if its knots lie in [0, 1]. ``n`` is the number of rows that it was fitted to, for the
     artifact to tell.
 
     Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors. ``proof="every"`` evaluates

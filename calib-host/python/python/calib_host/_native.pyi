@@ -163,7 +163,7 @@ def threshold(
     seed: int,
 ) -> tuple[Artifact, str]: ...
 def plan(
-    *, n: int | None, bins: int | None, epsilon: float | None, points_per_bin: int | None, alpha: float, classes: int | None
+    *, n: int | None, bins: int | None, epsilon: float | None, rows_per_bin: int | None, alpha: float, classes: int | None
 ) -> str: ...
 def plan_threshold(
     *, sensitivity: float | None, specificity: float | None, confidence: float, groups: int, prevalence: float | None

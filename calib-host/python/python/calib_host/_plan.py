@@ -1,4 +1,4 @@
-"""Planning: how many points, how many bins, how wide an epsilon."""
+"""Planning: how many rows, how many bins, how wide an epsilon."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def plan(
     bins: int | None = None,
     epsilon: float | None = None,
     *,
-    points_per_bin: int | None = None,
+    rows_per_bin: int | None = None,
     alpha: float = 0.1,
     classes: int | None = None,
 ) -> dict[str, Any]:
-    """What uniform-mass binning guarantees: give two of ``n``, ``bins`` and ``epsilon``, or ``points_per_bin`` with ``epsilon``.
+    """What uniform-mass binning guarantees: give two of ``n``, ``bins`` and ``epsilon``, or ``rows_per_bin`` with ``epsilon``.
 
-    With ``classes`` the plan is that of several classes by points per bin: 1 for top-label, the number of classes for class-wise.
+    With ``classes`` the plan is that of several classes by rows per bin: 1 for top-label, the number of classes for class-wise.
 
     >>> import calib_host
     >>> calib_host.plan(bins=10, epsilon=0.1)["n"]
@@ -27,7 +27,7 @@ def plan(
     >>> round(calib_host.plan(n=1510, bins=10)["epsilon_marginal"], 4)
     0.0999
     """
-    answer = _native.plan(n=n, bins=bins, epsilon=epsilon, points_per_bin=points_per_bin, alpha=alpha, classes=classes)
+    answer = _native.plan(n=n, bins=bins, epsilon=epsilon, rows_per_bin=rows_per_bin, alpha=alpha, classes=classes)
     return json.loads(answer)
 
 
@@ -39,7 +39,7 @@ def plan_threshold(
     groups: int = 1,
     prevalence: float | None = None,
 ) -> dict[str, Any]:
-    """How many points of each class a threshold needs (:func:`calib_host.threshold`), and with a ``prevalence`` how many rows.
+    """How many rows of each class a threshold needs (:func:`calib_host.threshold`), and with a ``prevalence`` how many rows.
 
     >>> import calib_host
     >>> calib_host.plan_threshold(sensitivity=0.95)["thresholds"][0]["points"][0]["points"]

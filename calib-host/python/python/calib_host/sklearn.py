@@ -28,8 +28,8 @@ except ImportError:  # pragma: no cover
 
 __all__ = ["CalibratedClassifier"]
 
-#: Points per bin of several classes, if nobody names bins or points, and there are so many.
-POINTS_PER_BIN = 50
+#: Rows per bin of several classes, if nobody names bins or rows, and there are so many.
+ROWS_PER_BIN = 50
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -42,8 +42,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     A guarantee is about the classifier that the scores come from. With folds there are several, of which none is kept: then
     ``calibrator_.guarantee`` is None, and ``calibrator_.statement`` says why. With a ``FrozenEstimator`` it is that of the method.
 
-    ``method``, ``bins``, ``points_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
-    dict of its others. Without a method it is a blend, and of several classes one for each with 50 points, or
+    ``method``, ``bins``, ``rows_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
+    dict of its others. Without a method it is a blend, and of several classes one for each with 50 rows, or
     fewer where there are few. The reduction of several classes is normalized, if no other is named that gives every class a probability.
     ``response`` is "predict_proba", "decision_function", or "auto" for the first of them that the classifier has.
 
@@ -70,7 +70,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         response: str = "auto",
         reduction: str | None = None,
         bins: int | None = None,
-        points_per_bin: int | None = None,
+        rows_per_bin: int | None = None,
         alpha: float = 0.1,
         seed: int = 0,
         options: dict[str, Any] | None = None,
@@ -81,7 +81,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.response = response
         self.reduction = reduction
         self.bins = bins
-        self.points_per_bin = points_per_bin
+        self.rows_per_bin = rows_per_bin
         self.alpha = alpha
         self.seed = seed
         self.options = options
@@ -187,19 +187,19 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "method": self.method,
             "reduction": self.reduction,
             "bins": self.bins,
-            "points_per_bin": self.points_per_bin,
+            "rows_per_bin": self.rows_per_bin,
             "alpha": self.alpha,
             "seed": self.seed,
             **(self.options or {}),
         }
         if kind in ("scores", "margins"):
             return options
-        if all(options.get(name) is None for name in ("method", "bins", "points_per_bin", "epsilon")):
+        if all(options.get(name) is None for name in ("method", "bins", "rows_per_bin", "epsilon")):
             options["method"] = "blend"
         if options["reduction"] is None and options["method"] not in _OF_VECTORS:
             options["reduction"] = "normalized"
-        if options["reduction"] is not None and options["bins"] is None and options["points_per_bin"] is None:
-            options["points_per_bin"] = max(2, min(POINTS_PER_BIN, n // 10))
+        if options["reduction"] is not None and options["bins"] is None and options["rows_per_bin"] is None:
+            options["rows_per_bin"] = max(2, min(ROWS_PER_BIN, n // 10))
         return options
 
     def predict_proba(self, X: Any) -> np.ndarray:

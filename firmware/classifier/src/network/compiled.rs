@@ -6,7 +6,7 @@ use calib_core::{ClassifierId, Logits, QuantizedScore, ScoreEncoding};
 use calib_firmware::{Classifier, Features, Output, Scratch, Task};
 
 use super::Codes;
-use crate::{OutputKind, MAX_CLASSES};
+use crate::{MAX_CLASSES, OutputKind};
 
 /// A network that was compiled, with names and scales.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +158,8 @@ mod tests {
             .unwrap();
         assert!(matches!(output, Output::Codes(codes) if codes.top_label().score().code() == 99));
 
-        let network = Network::new("n", ID, IN, IN, OutputKind::Logits, |codes: &[i8; 1]| codes.map(f32::from));
+        let network =
+            Network::new("n", ID, IN, IN, OutputKind::Logits, |codes: &[i8; 1]| codes.map(f32::from));
         let output = network.classify(features(&[-5.0]), &mut scratch).unwrap();
         assert!(Task::Binary.gives(&output) && matches!(output, Output::Code(score) if score.code() == -5));
     }

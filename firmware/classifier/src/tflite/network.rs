@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::error::Side;
 use super::graph::{Graph, Tensor};
 use super::{Fault, NetworkError, operators};
-use crate::{OutputKind, MAX_CLASSES};
+use crate::{MAX_CLASSES, OutputKind};
 
 /// A quantized network that a device runs, as far as its file tells.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use calib_core::artifact::{
 };
 use calib_core::monitor::{GuaranteeMonitor, LogEvidence, Reference, ShiftMonitor};
 use calib_core::wire::{
-    Counters, CountersRefusal, Persistence, KnownOutcomes, PredictionOutcome, Question, Raised, Refusal, ReplyBody,
-    Request, RequestBody, Scores,
+    Counters, CountersRefusal, KnownOutcomes, Persistence, PredictionOutcome, Question, Raised, Refusal,
+    ReplyBody, Request, RequestBody, Scores,
 };
 use calib_core::{Anybody, Artifact, Identity, StepTable};
 use embedded_hal::digital::{ErrorType, OutputPin};
@@ -139,7 +139,10 @@ fn the_classifiers_own_predictions_are_counted_and_what_the_line_makes_up_is_not
     assert_eq!((found.calibrator, found.table, found.tables), (HELD, 0, 1));
     assert_eq!(found.predictions, [2, 1, 3]);
     assert_eq!(found.outcomes, [KnownOutcomes::default(); 3]);
-    assert_eq!((found.persistence, found.takes_outcomes, found.is_full), (Persistence::MemoryOnly, true, false));
+    assert_eq!(
+        (found.persistence, found.takes_outcomes, found.is_full),
+        (Persistence::MemoryOnly, true, false)
+    );
     assert!(found.shift.raised.is_none() && found.change.raised.is_none());
     assert!(found.guarantee.is_some_and(|guarantee| guarantee.raised.is_none()));
 }

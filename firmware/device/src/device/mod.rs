@@ -1,12 +1,12 @@
 //! The device: what it is asked, and what it answers.
 
 #[cfg(test)]
-mod monitor_action;
-#[cfg(test)]
 mod counting;
 #[cfg(test)]
 mod encodings;
 mod measure;
+#[cfg(test)]
+mod monitor_action;
 mod predict;
 #[cfg(test)]
 mod predicting;

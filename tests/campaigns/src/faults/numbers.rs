@@ -152,7 +152,10 @@ impl Device {
         if begun.labeled.iter().sum::<u32>() > self.told[self.in_force] {
             return Err(format!("{:?} outcomes are known, and {:?} were told", begun.labeled, self.told));
         }
-        if is_other && begun.persistence == CALIB_PERSISTENCE_SAVED && begun.predictions == [0; CALIB_COUNTED_BINS] {
+        if is_other
+            && begun.persistence == CALIB_PERSISTENCE_SAVED
+            && begun.predictions == [0; CALIB_COUNTED_BINS]
+        {
             // All that was there is erased.
             self.told = [0; 2];
         }
@@ -222,7 +225,8 @@ impl Device {
                 }
                 7 => {
                     let Some(found) = on.read() else { break };
-                    self.is_alarmed |= found.shift.raised != CALIB_NOT_RAISED && found.persistence == CALIB_PERSISTENCE_SAVED;
+                    self.is_alarmed |= found.shift.raised != CALIB_NOT_RAISED
+                        && found.persistence == CALIB_PERSISTENCE_SAVED;
                 }
                 _ => {}
             }
@@ -253,7 +257,9 @@ impl Device {
         }
         let [was, now] = [&before, &after].map(|counters| counters.labeled.iter().sum::<u32>());
         // What could not be saved is not told, until it is.
-        let is_right = match before.persistence == CALIB_PERSISTENCE_FAILED || after.persistence == CALIB_PERSISTENCE_FAILED {
+        let is_right = match before.persistence == CALIB_PERSISTENCE_FAILED
+            || after.persistence == CALIB_PERSISTENCE_FAILED
+        {
             true => now >= was && now <= self.told[self.in_force],
             false => now == was + u32::from(is_new),
         };

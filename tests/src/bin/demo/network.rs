@@ -41,7 +41,7 @@ const CALIBRATORS: [Calibrator; 4] = [
     Calibrator {
         name: "class-wise",
         takes: Takes::Logits,
-        options: &["--method", "umd", "--reduction", "class-wise", "--points-per-bin", "100"],
+        options: &["--method", "umd", "--reduction", "class-wise", "--rows-per-bin", "100"],
     },
     Calibrator { name: "dirichlet", takes: Takes::Logits, options: &["--method", "dirichlet"] },
 ];

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use calib_host::artifact::rule_sentences;
 use calib_host::io::files::read_artifact;
-use calib_host::sets::{ConformityScores, ConformityScore, PredictionSets};
+use calib_host::sets::{ConformityScore, ConformityScores, PredictionSets};
 use calib_host::{VectorKind, Vectors};
 use calib_tests::Emulator;
 use calib_tests::classifier::{CodedRows, NetworkCase};

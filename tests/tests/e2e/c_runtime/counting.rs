@@ -6,7 +6,8 @@ use std::fs;
 use calib_core::artifact::{HeaderFlags, Method, MonitorParts, Reduction, Table, TableForm};
 use calib_core::predict::{Query, Ranked};
 use calib_core::wire::{
-    Counters, CountersRefusal, Persistence, PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody, Watched,
+    Counters, CountersRefusal, Persistence, PredictionOutcome, Raised, Refusal, ReplyBody, RequestBody,
+    Watched,
 };
 use calib_core::{
     Anybody, Artifact, ClassifierId, Logits, Margin, MarginTable, Outcome, Score, ScoreEncoding, StepTable,
@@ -62,7 +63,7 @@ fn binary(bins: usize) -> StoredArtifact {
 fn of_classes(reduction: Reduction) -> StoredArtifact {
     let (data, labels) = overconfident_logits(3, 3000).unwrap();
     let problems = Problems::new(&data, &labels, reduction).unwrap();
-    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).points_per_bin(Some(150));
+    let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(150));
     let fit = fit_reduction(&problems, &options, 0.1).unwrap();
     StoredArtifact::from_bytes(&artifact_bytes(&fit, &monitored()).unwrap()).unwrap()
 }

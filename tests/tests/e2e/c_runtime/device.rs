@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use calib_core::artifact::crc32c;
 use calib_core::slot::{Refused, SignatureError};
 use calib_core::wire::{
-    Chunk, Counters, CountersRefusal, FrameReader, Persistence, MAX_CHUNK, MAX_FRAME, PredictionOutcome, Refusal,
-    Reply, ReplyBody, Request, RequestBody, Scores, UpdateRefusal, UpdateStatus, encode,
+    Chunk, Counters, CountersRefusal, FrameReader, MAX_CHUNK, MAX_FRAME, Persistence, PredictionOutcome,
+    Refusal, Reply, ReplyBody, Request, RequestBody, Scores, UpdateRefusal, UpdateStatus, encode,
 };
 use calib_core::{Calibrator, Score};
 use calib_host::StoredArtifact;

@@ -20,8 +20,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::harness::random_inputs;
-use crate::update::monitor_action::acts_until_it_counts_anew;
 use crate::update::device::updates;
+use crate::update::monitor_action::acts_until_it_counts_anew;
 use crate::update::setting::{ID, calibrator, json, monitored, retry_policy, run, words};
 
 const RULE: AlarmRule = AlarmRule::AtLeast(0.5);

@@ -113,7 +113,7 @@ pub(crate) fn all() -> Vec<Exportable> {
     let (vectors, labels) = vectors();
     let reduced = |reduction, method| {
         let problems = Problems::new(&vectors, &labels, reduction).unwrap();
-        fit_reduction(&problems, &ReductionOptions::new(method).points_per_bin(Some(30)), 0.1).unwrap()
+        fit_reduction(&problems, &ReductionOptions::new(method).rows_per_bin(Some(30)), 0.1).unwrap()
     };
     let randomized = BinaryMethod::UmdRandomized(Umd::new(1), 7);
     for (name, reduction, method) in [
@@ -181,7 +181,7 @@ fn with_intervals(fine: &BinaryData, vectors: &Vectors, labels: &[i64]) -> Vec<E
     let platt = BinaryMethod::Scaling(ScalingMethod::PlattMargin);
     all.push(beside("margin_steps_ranges", &fit(&margins, platt).in_steps(), ranges(&margins)));
     let problems = Problems::new(vectors, labels, Reduction::TopLabel).unwrap();
-    let options = ReductionOptions::new(isotonic).points_per_bin(Some(30));
+    let options = ReductionOptions::new(isotonic).rows_per_bin(Some(30));
     let top_label = fit_reduction(&problems, &options, 0.1).unwrap();
     let found = intervals::fit_problems(&problems, &top_label, 0.1).unwrap();
     all.push(beside("top_label_ranges", &top_label, found));

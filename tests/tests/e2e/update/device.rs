@@ -13,7 +13,9 @@ use calib_host::io::files::PrivateKey;
 use calib_tests::{Board, TtyDevice, changes, kills};
 use serialport::TTYPort;
 
-use super::setting::{self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, retry_policy, signed, virt};
+use super::setting::{
+    self, ID, NEXT_ID, calibrator, firmware, next_firmware, owner, retry_policy, signed, virt,
+};
 
 /// What the device is asked for a probability of.
 const SCORE: RequestBody = RequestBody::predict(Scores::Score(0.7));

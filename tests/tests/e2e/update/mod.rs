@@ -1,12 +1,12 @@
 //! Calibrators replaced on emulated boards with two slots: over a terminal, by the command, and through a debug probe.
 
-pub(crate) mod monitor_action;
 mod commands;
 mod counters;
 pub(crate) mod device;
 mod hardware;
-mod persistent;
 mod logged;
 mod monitor;
+pub(crate) mod monitor_action;
+mod persistent;
 mod probe;
 pub(crate) mod setting;

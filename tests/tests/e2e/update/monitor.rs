@@ -10,7 +10,7 @@ use calib_host::io::device::serial::push;
 use calib_tests::{Board, TtyDevice, calib, terminals};
 use serde_json::Value;
 
-use super::setting::{ID, calibrator, firmware, retry_policy, prob};
+use super::setting::{ID, calibrator, firmware, prob, retry_policy};
 
 fn elf() -> &'static PathBuf {
     static ELF: OnceLock<PathBuf> = OnceLock::new();

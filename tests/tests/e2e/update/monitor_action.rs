@@ -110,7 +110,8 @@ fn a_firmware_without_monitors_refuses_what_it_could_not_do() {
     json(&run(folder, &["push", "cal.bin", "--json"], &device));
     let before = answers(&device);
     assert!(before.iter().all(|(answer, _)| answer.is_ok()), "{before:?}");
-    fs::write(folder.join("acting.bin"), with_monitor_action(MonitorAction::Uncalibrated).as_bytes()).unwrap();
+    fs::write(folder.join("acting.bin"), with_monitor_action(MonitorAction::Uncalibrated).as_bytes())
+        .unwrap();
     let refused = run(folder, &["push", "acting.bin"], &device);
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(5), "{said}");

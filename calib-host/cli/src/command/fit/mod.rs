@@ -20,8 +20,8 @@ use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, UNSEEN, on, words};
 use crate::options::headings::{DATA, DEVICE, OUTPUT, ROWS};
 use crate::options::{
-    ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, WeightArgs, ReductionOption,
-    SCORE_COLUMN, ScoreSource, ArtifactArgs, artifact_of,
+    ArtifactArgs, ClusterColumn, ClusterSource, EncodingOptions, MethodOptions, PassOptions, ReductionOption,
+    SCORE_COLUMN, ScoreSource, WeightArgs, artifact_of,
 };
 use crate::out::shown_path;
 use crate::read::{Labeled, ScoresAre, device_scores};
@@ -154,7 +154,7 @@ impl FitCommand {
         if self.clusters().is_some() && self.points.are_aggregated() {
             return Err(usage(
                 "one row cannot be drawn from a cluster if rows are weighted or counted: leave out --cluster-column, or give \
-                 a row for every point",
+                 a row for every observation",
             ));
         }
         // A mistake there is found before a long fit.

@@ -23,7 +23,7 @@ impl FitCommand {
     ) -> Result<Labeled, Error> {
         if self.group_column.is_some() && (self.points.are_weighted() || self.clusters().is_some()) {
             return Err(usage(
-                "--group-column goes with points that count the same: leave out weights and clusters",
+                "--group-column goes with observations that count the same: leave out weights and clusters",
             ));
         }
         let columns = ColumnNames {
@@ -89,7 +89,7 @@ impl FitCommand {
                 cx.leaves_out(),
                 "--drop-missing leaves out rows, and both passes count them: leave them out in the database, with a condition in --from",
             ),
-            (self.points.are_aggregated(), "both passes state how many points a row is"),
+            (self.points.are_aggregated(), "both passes state how many observations a row is"),
             (self.labels.is_some(), "both passes count labels: leave out --labels"),
             (
                 self.codes.encoding()?.is_some(),

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::distinct::Distinct;
 use crate::assess::Bootstrap;
-use crate::points::{Group, isotonic_blocks};
 use crate::cancel;
+use crate::points::{Group, isotonic_blocks};
 
 /// Labels are drawn for at most so many probabilities: above that number neighbors are pooled, for the band alone.
 const DRAWN: usize = 1 << 12;

@@ -5,8 +5,8 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::assess::Prediction;
-use crate::points::{Group, Groups, Sorted, SpillVec};
 use crate::cancel;
+use crate::points::{Group, Groups, Sorted, SpillVec};
 
 /// A part of groups has so many of them; parts of points are the runs that these are sorted in.
 const PART: usize = 1 << 14;

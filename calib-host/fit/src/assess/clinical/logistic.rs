@@ -3,11 +3,11 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 
-use super::quadrature::{Quadrature, NODES};
 use super::logit_row::LogitRow;
 use super::logits::Logits;
-use crate::stats::Interval;
+use super::quadrature::{NODES, Quadrature};
 use crate::cancel;
+use crate::stats::Interval;
 
 /// Threads share out chunks of so many points; the sums over chunks are added in order.
 const CHUNK: usize = 1 << 14;
@@ -172,7 +172,8 @@ impl<const W: usize> Logistic<'_, W> {
         for _ in 0..MAX_STEPS {
             let Newton { step, decrement, .. } = here.newton(free)?;
             if decrement <= until {
-                let logit_step: f64 = step.iter().zip(&self.sizes).map(|(step, size)| step.abs() * size).sum();
+                let logit_step: f64 =
+                    step.iter().zip(&self.sizes).map(|(step, size)| step.abs() * size).sum();
                 let is_finite = logit_step <= MAX_LOGIT_STEP || until > DECREMENT;
                 return is_finite.then_some(Maximum { coefficients: at, likelihood: here });
             }

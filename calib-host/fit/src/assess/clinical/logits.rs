@@ -1,10 +1,10 @@
 //! Logits of probabilities.
 
-use super::quadrature::{Quadrature, Grid};
 use super::deviation::QuantilePosition;
 use super::distinct::Distinct;
 use super::extremes::{ExtremeProbs, Extremes};
 use super::logit_row::ToLogit;
+use super::quadrature::{Grid, Quadrature};
 use crate::points::Group;
 
 /// The quantiles of the logit at which a spline has knots (Harrell 2015, Table 2.3). Where events are rare, more knots may lie where

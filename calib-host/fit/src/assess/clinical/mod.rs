@@ -8,7 +8,6 @@
 //! Everything is computed from the distinct probabilities and their counts.
 
 mod accuracy;
-mod quadrature;
 mod consistency;
 mod corp;
 mod cox;
@@ -23,6 +22,7 @@ mod net_benefit;
 mod observed_expected;
 mod operating;
 mod outcomes;
+mod quadrature;
 mod spiegelhalter;
 mod spline;
 mod undefined;

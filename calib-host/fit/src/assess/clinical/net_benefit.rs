@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::consistency::positives;
 use crate::assess::{Bootstrap, Prediction};
+use crate::cancel;
 use crate::points::Group;
 use crate::stats::{Clusters, Interval, Units};
-use crate::cancel;
 
 /// The thresholds of a curve are so many steps of a hundredth, from 0 on.
 const STEPS: u32 = 100;

@@ -10,10 +10,10 @@ use serde::{Serialize, Serializer};
 use crate::assess::bootstrap::generators;
 use crate::assess::prediction::Prediction;
 use crate::binary::{BinaryMethod, Model, ScalingMethod, ScalingModel};
+use crate::cancel;
 use crate::data::{BinaryData, RowGroups};
 use crate::fit::fit_binary;
 use crate::stats::{Clusters, Seed, logit};
-use crate::cancel;
 
 /// A bin within which labels are dealt out has at least so many rows, if there are as many.
 const BIN_ROWS: usize = 20;

@@ -3,9 +3,9 @@
 use crate::binary::irp::Irp;
 use crate::binary::isotonic::Isotonic;
 use crate::binary::steps::BinnedModel;
+use crate::cancel;
 use crate::error::FitError;
 use crate::points::{Block, Points};
-use crate::cancel;
 
 /// With more blocks than this, the search begins at these many.
 const MOST_BLOCKS: usize = 1024;

@@ -12,10 +12,12 @@ use calib_core::artifact::{
 use calib_core::table::MarginTable;
 use calib_core::{Artifact, BinFlags, Margin, ProbInterval, Score, StepTable};
 
+use super::aggregate::{FleetTable, aggregate};
 use super::counters::{DeviceCounters, TableCounters};
 use super::evidence::EvidenceLevel;
-use super::aggregate::{FleetTable, aggregate};
-use crate::artifact::{COUNTING_DEVICES, DerivedArtifact, SAMPLE_SECTION, SKETCH_SECTION, StoredArtifact, values};
+use crate::artifact::{
+    COUNTING_DEVICES, DerivedArtifact, SAMPLE_SECTION, SKETCH_SECTION, StoredArtifact, values,
+};
 use crate::binary::Bin;
 use crate::fit::{check_alpha, parameter_of, stated_alpha};
 use crate::stats::{Interval, clopper_pearson, f32_ceil};
@@ -134,7 +136,8 @@ pub fn recalibrated(
     };
     let found = Outcomes::of(artifact, stated_alpha(how.alpha), outcomes)?;
     let alarmed = |evidence: fn(&FleetTable) -> Option<super::Evidence>| -> Vec<usize> {
-        let is_alarm = |table: &&FleetTable| evidence(table).is_some_and(|e| e.level() == EvidenceLevel::Alarm);
+        let is_alarm =
+            |table: &&FleetTable| evidence(table).is_some_and(|e| e.level() == EvidenceLevel::Alarm);
         aggregated.iter().filter(is_alarm).map(|table| table.table).collect()
     };
     let shifted = alarmed(|table| Some(table.shift));

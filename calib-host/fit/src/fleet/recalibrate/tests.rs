@@ -293,7 +293,7 @@ fn divided_probabilities_are_the_shares_of_no_bin() {
     let logits = Vectors::new(rows.collect(), 3, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = (0..90).map(|row| row % 3).collect();
     let problems = Problems::new(&logits, &labels, Reduction::Normalized).unwrap();
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), points_per_bin: None };
+    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), rows_per_bin: None };
     let before = of_fit(&fit_reduction(&problems, &options, 0.1).unwrap(), None);
     let counts: [&[u64]; 3] = [&[9, 9], &[5, 5], &[1, 4]];
     let devices = [device(&before, "a", &[counts; 3])];
@@ -393,7 +393,7 @@ fn a_class_without_outcomes_is_uncalibrated() {
     let scores = (0..600).map(|row| f64::from(348 + row) / 1024.0).collect();
     let labels: Vec<i64> = (0..600).map(|row| if row % 5 == 0 { 0 } else { row % 3 }).collect();
     let rows = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
-    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), points_per_bin: None };
+    let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), rows_per_bin: None };
     let before = of_fit(&fit_top_label(&rows, &options, 0.1).unwrap(), None);
     let counts = |labeled: &'static [u64], positives: &'static [u64]| -> [&'static [u64]; 3] {
         [&[60, 60], labeled, positives]

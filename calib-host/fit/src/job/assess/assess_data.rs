@@ -16,10 +16,10 @@ use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
     AssessOptions as Metrics, BeforeAfter, Binning, BrierChange, CalibratedRows, ClassProbRows,
-    ClinicalOptions, ClinicalSummary, Evidence, VerdictInput, GroupComparison, GroupOptions, GuaranteeTest,
-    OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict, assess as metrics_of,
-    assess_before_after, assess_top_k, assess_vectors, compare_groups, evidence_of_changes, can_stream,
-    roc_surface, assess_streaming, assess_before_after_streaming, validate,
+    ClinicalOptions, ClinicalSummary, Evidence, GroupComparison, GroupOptions, GuaranteeTest,
+    OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict, VerdictInput, assess as metrics_of,
+    assess_before_after, assess_before_after_streaming, assess_streaming, assess_top_k, assess_vectors,
+    can_stream, compare_groups, evidence_of_changes, roc_surface, validate,
 };
 use crate::data::{BinaryData, Overlap, Repeats, RowGroups, RowsDigest, ScoreKind};
 use crate::dataset::{Content, Dataset};

@@ -46,7 +46,8 @@ pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
 impl ChangedPoints {
     /// Calibrates points with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
     pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
-        let (mut changed, mut rows_by_prob, mut uncalibrated) = (ChangedRows::default(), RowsByProb::default(), 0);
+        let (mut changed, mut rows_by_prob, mut uncalibrated) =
+            (ChangedRows::default(), RowsByProb::default(), 0);
         let (mut before, mut after) = (Points::new(points), Points::new(points));
         points.map_groups_in_order(
             |groups| Part::new(artifact, groups.collect()),
@@ -59,7 +60,13 @@ impl ChangedPoints {
             },
         )?;
         let (before, after) = (before.finish()?, after.finish()?);
-        Ok(before.zip(after).map(|(before, after)| Self { before, after, changed, rows_by_prob, uncalibrated }))
+        Ok(before.zip(after).map(|(before, after)| Self {
+            before,
+            after,
+            changed,
+            rows_by_prob,
+            uncalibrated,
+        }))
     }
 }
 

@@ -8,7 +8,7 @@ use super::device_scores::DeviceScores;
 use super::error::AssessError;
 use super::mismatch::mismatch;
 use crate::dataset::{Content, Dataset};
-use crate::sets::{ConformityScores, ConformityScore, PredictionSets, SetFigures};
+use crate::sets::{ConformityScore, ConformityScores, PredictionSets, SetFigures};
 
 /// Judges the sets of an artifact; `None` if it has none.
 pub(super) fn judged_sets(
@@ -34,7 +34,9 @@ pub(super) fn judged_sets(
                 _ => (ConformityScores::of_scores(points)?.0, labels),
             }
         }
-        Content::Vectors(vectors, labels) => (ConformityScores::of_vectors(vectors, sets.score)?, labels.clone()),
+        Content::Vectors(vectors, labels) => {
+            (ConformityScores::of_vectors(vectors, sets.score)?, labels.clone())
+        }
         Content::Codes(codes, labels) => {
             let rows = match sets.score {
                 ConformityScore::Margin => ConformityScores::of_codes(codes),

@@ -12,8 +12,8 @@ pub(super) const FEWEST_BINS: u64 = 2;
 fn in_advance(n: u64, bins: u64, alpha: f64, bound: GuaranteeBound) -> f64 {
     match (n / bins, bound) {
         (0..2, _) => f64::INFINITY,
-        (points_per_bin, GuaranteeBound::Exact) => exact_epsilon(points_per_bin, bins, alpha),
-        (points_per_bin, GuaranteeBound::Hoeffding) => gr21_theorem3(points_per_bin, bins, alpha),
+        (rows_per_bin, GuaranteeBound::Exact) => exact_epsilon(rows_per_bin, bins, alpha),
+        (rows_per_bin, GuaranteeBound::Hoeffding) => gr21_theorem3(rows_per_bin, bins, alpha),
     }
 }
 

@@ -61,7 +61,7 @@ impl NotFitted {
                 let needed = needed.map_or(String::new(), |n| format!(": two bins need {}", thousands(n)));
                 let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
                 format!(
-                    "no bins of {} points keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
+                    "no bins of {} observations keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
                     thousands(*n)
                 )
             }

@@ -10,7 +10,9 @@ pub(super) fn findings_of(data: &Dataset) -> Result<Vec<Finding>, FitError> {
     let kind = match data.content() {
         Content::Vectors(vectors, _) => KindGuess::of_no_rows().and(vectors).finding(),
         _ if data.score_kind() == Some(ScoreKind::Margin) && !data.is_of_passes() => {
-            let score_summary = data.score_summary()?.filter(|score_summary| 0.0 <= score_summary.lowest && score_summary.highest <= 1.0);
+            let score_summary = data
+                .score_summary()?
+                .filter(|score_summary| 0.0 <= score_summary.lowest && score_summary.highest <= 1.0);
             score_summary.map(|_| Finding::RawScoresInUnitInterval)
         }
         _ => None,

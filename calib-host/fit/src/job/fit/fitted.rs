@@ -9,7 +9,7 @@ use super::auto::{AutoChoice, WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::method_name::{ClassScore, TableWidth};
-use super::options::{FitOptions, MethodChoice, POINTS_PER_BIN};
+use super::options::{FitOptions, MethodChoice, ROWS_PER_BIN};
 use crate::artifact::CompileError;
 use crate::artifact::{
     ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes, values_outside,
@@ -229,7 +229,9 @@ impl Job<'_> {
         let fit = options.in_form(fit);
         let (score_summary, evidence) = match sample.score_summaries() {
             Some(score_summaries) => (score_summaries[0], None),
-            None if rounds => (Some(points.score_summary()?), evidence_of_fit(&points)?.map(Finding::Evidence)),
+            None if rounds => {
+                (Some(points.score_summary()?), evidence_of_fit(&points)?.map(Finding::Evidence))
+            }
             None => (sample.score_summary()?, evidence_of_fit(&points)?.map(Finding::Evidence)),
         };
         let has_ranges = options.wants_ranges(&fit, sample);
@@ -245,7 +247,14 @@ impl Job<'_> {
         } else {
             None
         };
-        Ok(OfTables { fit: fit.with_score_summaries([score_summary]), chosen, monitors, evidence, beside, band })
+        Ok(OfTables {
+            fit: fit.with_score_summaries([score_summary]),
+            chosen,
+            monitors,
+            evidence,
+            beside,
+            band,
+        })
     }
 
     fn several_tables(&self, problems: Problems, rounds: bool) -> Result<OfTables, NotFitted> {
@@ -260,7 +269,7 @@ impl Job<'_> {
                     Some(_) => BinaryMethod::Umd(Umd::new(1)),
                     None => BinaryMethod::Blend(Blend::new(options.seed)),
                 };
-                let usual = ReductionOptions { method, points_per_bin: Some(POINTS_PER_BIN) };
+                let usual = ReductionOptions { method, rows_per_bin: Some(ROWS_PER_BIN) };
                 let unnamed = (problems.reduction() != Reduction::Binary && options.reduction.is_none())
                     .then_some(problems.reduction());
                 (usual, Some(why_tables(unnamed, why)))
@@ -270,13 +279,21 @@ impl Job<'_> {
             }
         };
         let fit = options.in_form(fit_reduction(&problems, &how, options.divided_alpha())?);
-        let score_summaries = sample.score_summaries().map_or_else(|| problems.score_summaries(), <[_]>::to_vec);
+        let score_summaries =
+            sample.score_summaries().map_or_else(|| problems.score_summaries(), <[_]>::to_vec);
         let beside = self.beside(
             (&fit, options.wants_ranges(&fit, sample)),
             || fit_problems(&problems, &fit, options.alpha),
             |table, model, ranges| values_outside(&problems.groups(table)[..], model, fit.scores(), ranges),
         )?;
-        Ok(OfTables { fit: fit.with_score_summaries(score_summaries), chosen, monitors, evidence: None, beside, band: None })
+        Ok(OfTables {
+            fit: fit.with_score_summaries(score_summaries),
+            chosen,
+            monitors,
+            evidence: None,
+            beside,
+            band: None,
+        })
     }
 
     /// A band that is to be stored, or why there is none. If it was asked for, there is one or an error.
@@ -349,7 +366,7 @@ fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> AutoCh
     // Chosen without a look at the rows, so that alpha is not shared.
     match why_bins {
         Some(why) => AutoChoice::new(format!(
-            "chosen: {of_what}umd with {POINTS_PER_BIN} points a bin (Gupta and Ramdas 2022): {}",
+            "chosen: {of_what}umd with {ROWS_PER_BIN} observations a bin (Gupta and Ramdas 2022): {}",
             why.text()
         )),
         None if reduction.is_some() => {
@@ -363,7 +380,7 @@ fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> AutoCh
 fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
     OptionsError::new(match method {
         MethodChoice::Within(_) => {
-            "`epsilon` is for one score of class 1, a row for every point, and `method=umd`"
+            "`epsilon` is for one score of class 1, a row for every observation, and `method=umd`"
         }
         _ => {
             "a blend is of rows that count the same, with scores that are not rounded: name a method, such as `method=platt` or \

@@ -5,7 +5,7 @@ use calib_core::artifact::Reduction;
 use calib_core::score::MAX_TOP_K;
 
 use super::method_name::{ClassScore, MethodName, ReductionName, ScalingName};
-use super::options::{MethodChoice, POINTS_PER_BIN, range_of_codes};
+use super::options::{MethodChoice, ROWS_PER_BIN, range_of_codes};
 use crate::binary::{
     BinaryMethod, Blend, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
     ScalingMethod, Umd, Ums,
@@ -45,7 +45,7 @@ pub struct NamedMethod {
     /// The number of bins.
     pub bins: Option<usize>,
     /// The calibration points per bin, from which the number of bins follows.
-    pub points_per_bin: Option<usize>,
+    pub rows_per_bin: Option<usize>,
     /// The epsilon that the bins are to keep.
     pub epsilon: Option<f64>,
     /// The largest number of bins of isotonic regression, or of regions of multiclass-irp.
@@ -114,7 +114,7 @@ impl NamedMethod {
 
     /// Whether the bins are left open, and with them the method; with an epsilon those of `umd` are.
     fn is_left_open(&self) -> bool {
-        let has_bins = self.bins.is_some() || self.points_per_bin.is_some();
+        let has_bins = self.bins.is_some() || self.rows_per_bin.is_some();
         !has_bins && (self.method.is_none() || self.epsilon.is_some())
     }
 
@@ -203,28 +203,28 @@ impl NamedMethod {
         }
         if self.epsilon.is_some() {
             return Err(refused(
-                "`epsilon` is for one score of class 1, a row for every point, and `method=umd`",
+                "`epsilon` is for one score of class 1, a row for every observation, and `method=umd`",
             ));
         }
         let range = self.range.or(encoding.and_then(range_of_codes).filter(|_| kind == ScoreKind::Margin));
         let method =
             self.binary(self.bins.unwrap_or(1), kind, range).expect("whole vectors were refused before");
-        let lacks_bins = method.has_bins() && self.bins.is_none() && self.points_per_bin.is_none();
-        let points_per_bin = match (of_tables, method.has_bins()) {
+        let lacks_bins = method.has_bins() && self.bins.is_none() && self.rows_per_bin.is_none();
+        let rows_per_bin = match (of_tables, method.has_bins()) {
             (true, true) if lacks_bins => {
                 return Err(refused(format!(
-                    "{name} needs `points_per_bin` or `bins`, such as `points_per_bin={POINTS_PER_BIN}`"
+                    "{name} needs `rows_per_bin` or `bins`, such as `rows_per_bin={ROWS_PER_BIN}`"
                 )));
             }
             // A class with fewer points stays uncalibrated.
-            (true, false) => Some(self.points_per_bin.unwrap_or(POINTS_PER_BIN)),
+            (true, false) => Some(self.rows_per_bin.unwrap_or(ROWS_PER_BIN)),
             (false, true) if lacks_bins => return Err(refused(how_to_name_bins(name))),
-            (false, false) if self.points_per_bin.is_some() => {
-                return Err(chooses_bins_itself(name, "points_per_bin"));
+            (false, false) if self.rows_per_bin.is_some() => {
+                return Err(chooses_bins_itself(name, "rows_per_bin"));
             }
-            _ => self.points_per_bin,
+            _ => self.rows_per_bin,
         };
-        Ok(MethodChoice::Binary(ReductionOptions { method, points_per_bin }))
+        Ok(MethodChoice::Binary(ReductionOptions { method, rows_per_bin }))
     }
 
     /// Returns the binary method for scores of this kind; `None` if it is one for whole vectors only.
@@ -348,7 +348,7 @@ impl NamedMethod {
         let irp = name == MethodName::MulticlassIrp;
         let binary = [
             (self.bins.is_some() && !bins, "bins"),
-            (self.points_per_bin.is_some(), "points_per_bin"),
+            (self.rows_per_bin.is_some(), "rows_per_bin"),
             (self.max_bins.is_some() && !irp, "max_bins"),
             (self.smoothing.is_some() && !irp, "smoothing"),
             (self.loss == Some(Loss::Squared), "loss=squared"),
@@ -397,9 +397,9 @@ impl NamedMethod {
     /// Refuses parameters that say the same thing twice.
     fn check_together(&self) -> Result<(), OptionsError> {
         let given = [
-            (self.bins.is_some(), "bins", self.points_per_bin.is_some(), "points_per_bin"),
+            (self.bins.is_some(), "bins", self.rows_per_bin.is_some(), "rows_per_bin"),
             (self.epsilon.is_some(), "epsilon", self.bins.is_some(), "bins"),
-            (self.epsilon.is_some(), "epsilon", self.points_per_bin.is_some(), "points_per_bin"),
+            (self.epsilon.is_some(), "epsilon", self.rows_per_bin.is_some(), "rows_per_bin"),
             (self.odir.is_some(), "odir", self.folds.is_some(), "folds"),
         ];
         match given.into_iter().find(|(one, _, other, _)| *one && *other) {
@@ -534,7 +534,7 @@ fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
 /// What is said where one score is fitted without bins.
 fn how_to_name_bins(name: MethodName) -> String {
     let needs = format!(
-        "{name} needs `bins` or `points_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` prints how many keep a guarantee \
+        "{name} needs `bins` or `rows_per_bin`, such as `bins=10`: `plan(n, epsilon=0.1)` prints how many keep a guarantee \
          within 0.1"
     );
     match name {

@@ -14,4 +14,4 @@ pub use error::NotFitted;
 pub use fitted::{Fitted, FittedModel, fit};
 pub use method::{NamedMethod, ScoresOf, Smoothing};
 pub use method_name::{AlarmAction, ClassScore, MethodName, ReductionName, ScalingName, TableWidth};
-pub use options::{FitOptions, MethodChoice, MonitorOptions, POINTS_PER_BIN};
+pub use options::{FitOptions, MethodChoice, MonitorOptions, ROWS_PER_BIN};

@@ -19,7 +19,7 @@ use crate::stats::Seed;
 
 /// The points per bin of a table that is one of several, and the fewest points of methods without bins of fixed mass: what Gupta and
 /// Ramdas 2022 suggest.
-pub const POINTS_PER_BIN: usize = 50;
+pub const ROWS_PER_BIN: usize = 50;
 
 /// From how many rows on a band is stored if nobody says so: with fewer it says little.
 const FEWEST_ROWS_OF_BAND: u64 = 500;
@@ -40,7 +40,7 @@ pub enum MethodChoice {
 
 impl From<BinaryMethod> for MethodChoice {
     fn from(method: BinaryMethod) -> Self {
-        Self::Binary(ReductionOptions { method, points_per_bin: None })
+        Self::Binary(ReductionOptions { method, rows_per_bin: None })
     }
 }
 

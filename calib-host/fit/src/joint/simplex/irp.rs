@@ -106,7 +106,7 @@ impl MulticlassIrp {
                 refuse("smoothing is a number from 0 on")
             }
             Self { cross_validation: Some(parts), .. } if !parts.is_possible(n) => {
-                refuse("cross-validation needs at least 2 folds, and a point for each")
+                refuse("cross-validation needs at least 2 folds, and an observation for each")
             }
             Self { splits: Splits::Grid(0), .. } => refuse("the grid has at least 1 step"),
             _ => Ok(()),

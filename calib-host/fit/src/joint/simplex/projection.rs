@@ -6,10 +6,10 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{CanonicalModel, Partition};
+use crate::cancel;
 use crate::data::VectorData;
 use crate::error::CanonicalError;
 use crate::stats::Seed;
-use crate::cancel;
 
 /// Projection-based histogram binning (Gupta and Ramdas 2022, Algorithm 10): cells of the same number of points, cut off
 /// one after the other by hyperplanes.

@@ -2,8 +2,8 @@
 
 use calib_core::vector::SplitTree;
 
-use crate::stats::CountTree;
 use crate::cancel;
+use crate::stats::CountTree;
 
 /// Points of the simplex in the steps of [`SplitTree`], with their classes.
 pub(crate) struct SteppedPoints<'a> {

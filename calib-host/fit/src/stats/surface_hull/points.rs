@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::hull::Hull;
-use crate::stats::CountTree;
 use crate::cancel;
+use crate::stats::CountTree;
 
 /// Up to so many lines all are looked at. The time grows with their square.
 const MOST_LINES: usize = 512;

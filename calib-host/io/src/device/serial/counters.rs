@@ -104,7 +104,8 @@ mod tests {
     use calib_core::decision::AlarmRule;
     use calib_core::monitor::LogEvidence;
     use calib_core::wire::{
-        CalibratorStatus, Persistence, Missing, PROTOCOL_VERSION, Questions, Refusal, Request, Status, Watched,
+        CalibratorStatus, Missing, PROTOCOL_VERSION, Persistence, Questions, Refusal, Request, Status,
+        Watched,
     };
     use calib_core::{Identity, ScoreEncoding};
 

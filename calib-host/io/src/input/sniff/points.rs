@@ -148,7 +148,11 @@ impl Points {
     /// # Errors
     ///
     /// As [`Points::check`].
-    pub(in crate::input) fn check_all(&self, file: &Location, options: &TableOptions) -> Result<(), FileError> {
+    pub(in crate::input) fn check_all(
+        &self,
+        file: &Location,
+        options: &TableOptions,
+    ) -> Result<(), FileError> {
         self.columns.keys().try_for_each(|column| self.check(file, column, options))
     }
 }

@@ -2,7 +2,9 @@
 
 use calib_core::artifact::TableForm;
 use calib_fit::artifact::StoredArtifact;
-use calib_fit::fleet::{COUNTERS_VERSION, DeviceCounters, FleetTable, EvidenceLevel, TableCounters, aggregate};
+use calib_fit::fleet::{
+    COUNTERS_VERSION, DeviceCounters, EvidenceLevel, FleetTable, TableCounters, aggregate,
+};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 

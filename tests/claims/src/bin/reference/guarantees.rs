@@ -158,7 +158,8 @@ fn exact(k: Option<u64>, m: u64, level: f64) -> f64 {
 
 /// Sensitivity and specificity, alone and both at once, and what follows for the class that did not choose the threshold.
 fn one_threshold(scores: Scores, n: usize) -> Result<()> {
-    let [mut sensitive, mut specific, mut both, mut other, mut values] = [(); 5].map(|()| GuaranteeTally::default());
+    let [mut sensitive, mut specific, mut both, mut other, mut values] =
+        [(); 5].map(|()| GuaranteeTally::default());
     let aim = |level| Some(Aim { level, confidence: CONFIDENCE });
     let level = if n < 100 { 0.75 } else { 0.9 };
     let mut confidence = 0.0;

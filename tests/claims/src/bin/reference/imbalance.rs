@@ -13,20 +13,20 @@ const N: usize = 40_000;
 /// How often each class is predicted: as in COVTYPE-7, the most frequent a hundred times as often as the rarest.
 const SHARES: [f64; 7] = [0.36, 0.49, 0.06, 0.0049, 0.0160, 0.0300, 0.0391];
 /// As in the paper's figure 4.
-const POINTS_PER_BIN: usize = 100;
+const ROWS_PER_BIN: usize = 100;
 const BINS: usize = 50;
 
 /// Prints the true top-label ECE of every class for both ways to size bins, the mean over many draws, and fails if points
 /// per bin do not make it more uniform over the classes.
 pub(super) fn imbalance() -> Result<()> {
     println!(
-        "\ntop-label ECE by class, mean of {DRAWS} draws of n = {N}: {POINTS_PER_BIN} points per bin, and {BINS} bins for every class"
+        "\ntop-label ECE by class, mean of {DRAWS} draws of n = {N}: {ROWS_PER_BIN} points per bin, and {BINS} bins for every class"
     );
     // An underconfident classifier.
     let truth = Truth::uniform("underconfident", |score| score.sqrt());
     let umd = |bins| BinaryMethod::Umd(Umd::new(bins));
     let ways = [
-        ("points per bin", ReductionOptions::new(umd(1)).points_per_bin(Some(POINTS_PER_BIN))),
+        ("points per bin", ReductionOptions::new(umd(1)).rows_per_bin(Some(ROWS_PER_BIN))),
         ("fixed bins", ReductionOptions::new(umd(BINS))),
     ];
     let mut sums = [[0.0; SHARES.len()]; 2];

@@ -270,9 +270,9 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     ];
     compare_metrics(table, "CIFAR-10 base", &keys, reference, &base)?;
 
-    let options = |bins, points_per_bin, boundary| {
+    let options = |bins, rows_per_bin, boundary| {
         let method = BinaryMethod::Umd(Umd { boundary, ..Umd::new(bins) });
-        ReductionOptions::new(method).points_per_bin(points_per_bin)
+        ReductionOptions::new(method).rows_per_bin(rows_per_bin)
     };
     for (suffix, boundary) in [("ceil", Boundary::Ceil), ("floor", Boundary::Floor)] {
         for (name, options) in [

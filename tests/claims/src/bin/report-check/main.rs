@@ -75,7 +75,7 @@ fn main() -> Result<()> {
         ))?;
     }
     for (name, data, method) in [
-        ("top", "ten", "--method umd --reduction top-label --points-per-bin 50"),
+        ("top", "ten", "--method umd --reduction top-label --rows-per-bin 50"),
         ("class-wise", "ten", "--method umd --reduction class-wise --bins 10"),
         ("grid", "three", "--method grid --resolution 5"),
     ] {
