@@ -175,11 +175,11 @@ fn said(watched: Watched, statistic: &str, seen: u64, unit: &str) -> String {
     if seen == 0 && watched.raised.is_none() {
         return format!("nothing to evaluate: no {unit} is known");
     }
-    let (value, level) = (e_value(log(watched.evidence)), watched.alarm.odds());
+    let (value, limit) = (e_value(log(watched.evidence)), watched.alarm.odds());
     match (watched.raised, level(watched)) {
-        (Some(raised), _) => format!("alert {}, {statistic} {value} (alert at {level})", since(raised, unit)),
-        (None, EvidenceLevel::Quiet) => format!("{} (alert at {statistic} {level})", EvidenceLevel::Quiet),
-        (None, standing) => format!("{standing}, {statistic} {value} (alert at {level})"),
+        (Some(raised), _) => format!("alert {}, {statistic} {value} (alert at {limit})", since(raised, unit)),
+        (None, EvidenceLevel::Quiet) => format!("{} (alert at {statistic} {limit})", EvidenceLevel::Quiet),
+        (None, evidence) => format!("{evidence}, {statistic} {value} (alert at {limit})"),
     }
 }
 
