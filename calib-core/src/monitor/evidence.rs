@@ -110,7 +110,7 @@ mod tests {
 
     extern crate std;
 
-    /// Evidence is rounded down wherever it is worked out.
+    /// Evidence is rounded down wherever it is computed.
     #[test]
     fn the_logarithm_of_a_whole_number_rounded_down_is_shown_as_that_number() {
         for number in 1..3000u32 {

@@ -37,7 +37,7 @@ pub enum Flaw {
         /// The score.
         at: f32,
     },
-    /// The event rate surely falls from some scores to higher ones: the exact intervals of two bins do not overlap.
+    /// The event rate significantly falls from some scores to higher ones: the exact intervals of two bins do not overlap.
     Dips {
         /// Whose table; `None` if there is one table only.
         of: Option<String>,
@@ -339,7 +339,7 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<ProbSpan>)]) -> Vec<Flaw
     falling.into_iter().chain(constant).collect()
 }
 
-/// Where a table's bins surely fall: all intervals hold at once. What falls within them may be chance, and is within the guarantee.
+/// Where a table's bins significantly fall: all intervals hold at once. What falls within them may be chance, and is within the guarantee.
 fn dip(artifact: &Artifact<'_>, table: usize) -> Option<Flaw> {
     let header = artifact.header();
     let is_of_class =

@@ -8,7 +8,7 @@ use xtask::root;
 /// Numbers by section and name.
 pub(crate) type Numbers = BTreeMap<&'static str, BTreeMap<String, usize>>;
 
-const HEAD: &str = "# What may only fall: a test fails above these numbers. `UPDATE_RATCHET=1 cargo test -p xtask --test rules` writes them anew.
+const HEAD: &str = "# These numbers may only fall: a test fails above them. `UPDATE_RATCHET=1 cargo test -p xtask --test rules` writes them again.
 # A number that rises is a line that a reviewer sees.
 ";
 

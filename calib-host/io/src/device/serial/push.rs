@@ -35,7 +35,7 @@ pub enum Stage {
 ///
 /// let mut link = Link::new(open_port("/dev/ttyACM0", 115_200)?, RetryPolicy::default());
 /// let receipt = push(&mut link, &read_artifact("cal.bin".as_ref())?, |stage| eprintln!("{stage:?}"))?;
-/// println!("in force: {receipt:?}");
+/// println!("active: {receipt:?}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
