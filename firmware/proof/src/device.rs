@@ -104,7 +104,7 @@ fn steps(classifier: &impl Classifier) {
     keep((slot.shape(), slot.calibrate(&query), slot.calibrate_classes(&query, &mut space).is_ok()));
     keep(slot.predict(&query));
     let Ok((prediction, others)) = slot.predict_classes(&query, &mut space) else { return };
-    keep(calib_core::wire::Beside::from(others));
+    keep(calib_core::wire::Beside::from(&others));
     keep(match prediction.alarm {
         Some(is_raised) => alarm.set(is_raised),
         None => alarm.update(&prediction.first.outcome),
