@@ -1,20 +1,20 @@
 // calib 0.1.0, artifact 303a59ceade1ee76:
-// blend (binary), 144 steps, 2,000 calibration points.
-// Scores outside the range of the calibration points are not marked here.
+// blend (binary), 144 steps, 2,000 calibration observations.
+// Scores outside the range of the calibration observations are not marked here.
 //
 // With at least 90% probability over the draw of the calibration set, the event rate of every score range lies
 // in its interval. Nothing is guaranteed of the probability itself. With at least 90% probability over the
 // labels of the calibration set, the probability of an event lies in the band for every score simultaneously.
 // This holds if a higher score never means a lower probability.
 // Requires:
-// - The calibration points are independent: one per patient, or one per other independent unit. Several
+// - The calibration observations are independent: one per patient, or one per other independent unit. Several
 // recordings, frames or visits of one patient are not.
 // - The classifier was trained and selected without these labels. The method may be chosen by them: the ranges
 // depend on the scores only.
 // - New data come from the same distribution as the calibration set, at the same prevalence. Other patients,
 // sensors or classifiers are another distribution, and so is a sample with as many cases as controls.
-// - Scores have a continuous distribution: equal scores are rare. 7.2% of the calibration points share a score,
-// 0.55% the most frequent one.
+// - Scores have a continuous distribution: equal scores are rare. 7.2% of the calibration observations share a
+// score, 0.55% the most frequent one.
 // - For the band: a higher score never means a lower probability of an event. Labels can contradict this, but
 // not confirm it. If the probability may fall by 0.05 from a score to a higher one, the band is 0.05 wider on
 // each side.
