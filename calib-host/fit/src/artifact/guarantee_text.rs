@@ -10,7 +10,7 @@ use super::sample::SampleFacts;
 use super::stored::StoredArtifact;
 use crate::fit::{grouped_table_name, parameter_of, table_name};
 use crate::guarantee::{Plan, gr21_theorem3_smallest_n};
-use crate::stats::{percent_of_success, shown, shown_bound, thousands};
+use crate::stats::{percent_of_success, shown_bound, thousands};
 
 /// Above this, a guarantee is called wide.
 const USEFUL_EPSILON: f64 = 0.1;

@@ -266,6 +266,31 @@ mod tests {
         );
     }
 
+    /// What is guaranteed is never rounded up, and has no digits of a 32-bit float.
+    #[test]
+    fn predictive_values_are_rounded_down_to_a_tenth() {
+        for (level, ppv) in [
+            (0.336_158_96, "33.6"),
+            (0.336_999, "33.6"),
+            (0.337, "33.7"),
+            (0.9, "90"),
+            (0.999_99, "99.9"),
+            (1.0, "100"),
+            (0.8, "80"),
+            (0.000_9, "0"),
+        ] {
+            for (accuracy, of) in [
+                (Accuracy::PositivePredictiveValue, "those raised are of class 1"),
+                (Accuracy::NegativePredictiveValue, "those cleared are of class 0"),
+            ] {
+                let guarantee =
+                    AccuracyGuarantee { accuracy, level, confidence: 0.799_999_95, prevalence: Some(0.01) };
+                let said = format!("at least {ppv} % of {of} where 1 % are of class 1, with 80 % confidence");
+                assert_eq!(guaranteed(&guarantee), said, "{level}");
+            }
+        }
+    }
+
     #[test]
     fn every_kind_of_set_has_its_sentence() {
         let of = |never_empty, confidence, quantiles: Quantiles<'_>| {

@@ -37,6 +37,15 @@ pub enum Flaw {
         /// The score.
         at: f32,
     },
+    /// The event rate surely falls from some scores to higher ones: the exact intervals of two bins do not overlap.
+    Dips {
+        /// Whose table; `None` if there is one table only.
+        of: Option<String>,
+        /// The interval of the bin of the lower scores.
+        from: [f32; 2],
+        /// The interval of the bin of the higher scores.
+        to: [f32; 2],
+    },
     /// The decision rule has alarms, and no calibrated probability raises one.
     SilentAlarm {
         /// The lowest probability that a score gets.
@@ -82,7 +91,11 @@ impl Flaw {
     pub fn is_grave(&self) -> bool {
         !matches!(
             self,
-            Self::Turns { .. } | Self::BelowOneHalf { .. } | Self::Rounded { .. } | Self::Withheld { .. }
+            Self::Turns { .. }
+                | Self::Dips { .. }
+                | Self::BelowOneHalf { .. }
+                | Self::Rounded { .. }
+                | Self::Withheld { .. }
         )
     }
 }
@@ -133,6 +146,9 @@ pub fn flaws_under(artifact: &Artifact<'_>, rule: &[RuleInterval<'_>]) -> Vec<Fl
     found.extend(
         (0..tables.count()).find_map(|table| Some(Flaw::Turns { at: turning_point(artifact, table)? })),
     );
+    if !found.iter().any(|flaw| matches!(flaw, Flaw::Falls { .. })) {
+        found.extend((0..tables.count()).find_map(|table| dip(artifact, table)));
+    }
     let reduction = artifact.header().reduction;
     if reduction != Reduction::Normalized {
         let given: Vec<Piece> = all.into_iter().flat_map(|(_, pieces)| pieces).collect();
@@ -324,6 +340,33 @@ fn order(artifact: &Artifact<'_>, tables: &[(usize, Vec<Piece>)]) -> Vec<Flaw> {
     falling.into_iter().chain(constant).collect()
 }
 
+/// Where a table's bins surely fall: all intervals hold at once. What falls within them may be chance, and is within the guarantee.
+fn dip(artifact: &Artifact<'_>, table: usize) -> Option<Flaw> {
+    let header = artifact.header();
+    let is_of_class =
+        matches!(header.reduction, Reduction::Binary | Reduction::ClassWise | Reduction::Normalized);
+    // Those of ranges of the score are not the bins'.
+    if !is_of_class || artifact.score_intervals().is_some() {
+        return None;
+    }
+    let tables = artifact.tables();
+    let bins = u16::try_from(tables.bins(table)?).ok()?;
+    let mut highest: Option<[f32; 2]> = None;
+    for bin in 0..bins {
+        let Some(interval) = tables.interval(table, bin) else { continue };
+        let to = [interval.lo, interval.hi];
+        match highest {
+            Some(from) if to[1] < from[0] => {
+                let of = (tables.count() > 1).then(|| table_names(artifact, &[table]));
+                return Some(Flaw::Dips { of, from, to });
+            }
+            Some(from) if to[0] <= from[0] => {}
+            _ => highest = Some(to),
+        }
+    }
+    None
+}
+
 /// The lowest and the highest probability.
 fn range(given: &[Piece]) -> Option<(f32, f32)> {
     let probs = || given.iter().flat_map(|&(lo, hi)| [lo, hi]);
@@ -387,6 +430,16 @@ impl fmt::Display for Flaw {
                 "The calibrator is not increasing everywhere: it turns at the score {at:.4}. Scores on both sides of this \
                  score get the same probability."
             ),
+            Self::Dips { of, from, to } => {
+                let [from, to] = [from, to]
+                    .map(|ends| format!("[{}, {}]", shown(4, ends[0].into()), shown(4, ends[1].into())));
+                write!(
+                    f,
+                    "The calibrator{} is not increasing everywhere: the event rate falls from within {from} to within {to} at higher \
+                     scores. Chance does not explain this. Are the scores from more than one model or group?",
+                    whose(of)
+                )
+            }
             Self::SilentAlarm { lowest, highest } => write!(
                 f,
                 "No calibrated probability raises the alarm: the probabilities range from {} to {}, where the decision rule \
@@ -424,7 +477,7 @@ mod tests {
     use calib_core::decision::{DecisionParts, SureBy};
 
     use super::*;
-    use crate::artifact::{StoredArtifact, artifact_bytes, written};
+    use crate::artifact::{ArtifactOptions, StoredArtifact, artifact_bytes, written};
     use crate::binary::{BinaryMethod, Isotonic, Loss, Model, ScalingBinning, ScalingMethod, Umd};
     use crate::data::{BinaryData, VectorKind, Vectors};
     use crate::fit::{Fit, fit_binary};
@@ -466,6 +519,34 @@ mod tests {
         // Who asks for one bin gets one.
         let one = flaws_of(&fitted(&BinaryMethod::Umd(Umd::new(1)), false));
         assert!(matches!(one[..], [Flaw::BelowOneHalf { .. }]), "{one:?}");
+    }
+
+    /// Bins of 500 rows, of which so many of a hundred are positive.
+    fn rates(rates: &[u32]) -> Vec<Flaw> {
+        let rows = rates.iter().enumerate().flat_map(|(bin, &rate)| {
+            (0..500u32).map(move |row| ((bin as f64 + f64::from(row) / 500.0) / 8.0, row * 7 % 100 < rate))
+        });
+        let (scores, labels) = rows.unzip();
+        let umd = BinaryMethod::Umd(Umd::new(rates.len()));
+        let fit = fit_binary(&BinaryData::new(scores, labels).unwrap(), &umd, 0.1).unwrap();
+        let options = ArtifactOptions { intervals: true, ..Default::default() };
+        flaws(&StoredArtifact::from_bytes(&artifact_bytes(&fit, &options).unwrap()).unwrap().artifact())
+    }
+
+    #[test]
+    fn bins_that_surely_fall_are_told() {
+        let rises = rates(&[10, 20, 40, 60]);
+        let by_chance = rates(&[10, 23, 18, 60]);
+        assert!(rises.is_empty() && by_chance.is_empty(), "{rises:?} {by_chance:?}");
+        for falling in [[10, 40, 20, 60], [10, 40, 37, 20]] {
+            let found = rates(&falling);
+            let [Flaw::Dips { of: None, from, to }, ..] = &found[..] else { panic!("{found:?}") };
+            assert!(from[0] < 0.4 && 0.4 < from[1] && to[0] < 0.2 && 0.2 < to[1], "{found:?}");
+            let said = found[0].to_string();
+            assert!(said.contains("is not increasing everywhere") && !found[0].is_grave(), "{said}");
+        }
+        // That everything falls is told as that.
+        assert!(matches!(rates(&[60, 40, 20, 10])[..], [Flaw::Falls { .. }, ..]));
     }
 
     /// As far as floats of 32 bits round it, whatever the margins are subtracted from.
