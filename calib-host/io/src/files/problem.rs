@@ -269,6 +269,9 @@ pub enum Problem {
     /// The column holds this, of which none is a number.
     #[error("the column holds {}, not numbers", start_of(.0))]
     NotScalar(String),
+    /// The object is a whole table, or holds no value that a row has.
+    #[error("the values of the object are lists or objects, and not those of one row")]
+    NestedRow,
     /// Not exactly one array of the archive can be the matrix; these can.
     #[error("there is {} array of two dimensions", if .0.is_empty() { "no" } else { "more than one" })]
     WhichMatrix(Vec<String>),

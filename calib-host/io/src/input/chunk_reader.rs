@@ -229,6 +229,11 @@ impl Table {
 
     /// Collects the chunks of a file.
     pub(super) fn read_projected(source: &Source, projection: &Projection) -> Result<Self, FileError> {
+        Self::read_within(source, projection, MAX_UNPACKED_BYTES)
+    }
+
+    /// The same, of a table whose cells take no more memory than this.
+    fn read_within(source: &Source, projection: &Projection, max: u64) -> Result<Self, FileError> {
         let input = Input::Memory(source.clone());
         let empty = |problem| FileError::input(input.place(), problem);
         if source.bytes().is_empty() {
@@ -239,8 +244,8 @@ impl Table {
         let mut table = chunks.next()?.ok_or_else(|| empty(Problem::Empty))?;
         while let Some(chunk) = chunks.next()? {
             table.append(chunk);
-            if table.len_bytes() > MAX_UNPACKED_BYTES {
-                return Err(empty(Problem::TableTooLarge { max: MAX_UNPACKED_BYTES }));
+            if table.len_bytes() > max {
+                return Err(empty(Problem::TableTooLarge { max }));
             }
         }
         table.make_whole();
@@ -251,5 +256,40 @@ impl Table {
             return Err(empty(Problem::Empty));
         }
         Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// Short rows, which take more memory as cells than as text.
+    #[test]
+    fn many_short_rows_stop_at_the_limit_of_cells() {
+        let lines = |row: &str| format!("score,label\n{}", row.repeat(3 * CHUNK_LEN_BYTES / row.len()));
+        let json = "{\"score\":0.5,\"label\":1}\n";
+        let json = json.repeat(3 * CHUNK_LEN_BYTES / json.len());
+        for (name, text) in
+            [("t.csv.gz", lines("0.5,1\n")), ("t.csv.gz", lines("a,b\n")), ("t.jsonl.gz", json)]
+        {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            let source = Source::from_bytes(name, packed.finish().unwrap()).unwrap();
+            for projection in [Projection::All, Projection::texts(&["score", "label"], source.options())] {
+                let whole = Table::read_within(&source, &projection, MAX_UNPACKED_BYTES).unwrap();
+                let len_bytes = whole.len_bytes();
+                assert!(len_bytes > text.len() as u64 / 3, "{len_bytes} {}", text.len());
+                assert!(Table::read_within(&source, &projection, len_bytes).is_ok());
+                let max = len_bytes - 1;
+                let error = Table::read_within(&source, &projection, max).err().unwrap();
+                let is_it = matches!(&error, FileError::Input { problem: Problem::TableTooLarge { max: at }, .. } if *at == max);
+                assert!(is_it, "{name}: {error:?}");
+            }
+        }
     }
 }

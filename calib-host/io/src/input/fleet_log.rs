@@ -31,7 +31,7 @@ pub fn read_fleet_log<E: From<FileError>>(
         }
         let place = Place::file(path).row(Row::Line(number));
         if read as u64 > MAX_LINE_BYTES {
-            return Err(FileError::input(place, Problem::TooLarge { max: MAX_LINE_BYTES }).into());
+            return Err(FileError::input(place, Problem::RowTooLong { max: MAX_LINE_BYTES }).into());
         }
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;

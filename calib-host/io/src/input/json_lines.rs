@@ -146,6 +146,9 @@ impl Schema {
                     serde_json::from_str(&mended).map_err(|_| fail(not_json(&cause)))?
                 }
             };
+            if !object.0.is_empty() && object.0.iter().all(|(_, value)| is_nested(value.get())) {
+                return Err(fail(Problem::NestedRow));
+            }
             table.push_line(number);
             for (name, value) in &object.0 {
                 let column = match columns.get(name.as_ref()) {
@@ -205,15 +208,21 @@ fn push_number(values: &mut Values, text: &str) -> bool {
     }
 }
 
+/// Whether a value is a list or an object.
+fn is_nested(value: &str) -> bool {
+    value.starts_with(['[', '{'])
+}
+
 fn push(table: &mut Table, column: usize, value: &str) -> serde_json::Result<()> {
     match value.as_bytes().first() {
         Some(b'n') => table.push(column, TableCell::Missing),
         Some(b't') => table.push(column, TableCell::Bool(true)),
         Some(b'f') => table.push(column, TableCell::Bool(false)),
         Some(b'"') => table.push(column, TableCell::Text(&serde_json::from_str::<String>(value)?)),
-        Some(b'[' | b'{') => {
+        Some(&open @ (b'[' | b'{')) => {
             if table.is_wanted(column) {
-                table.spoil(column, Problem::NotScalar("lists or objects".into()));
+                let held = if open == b'[' { "lists" } else { "objects" };
+                table.spoil(column, Problem::NotScalar(held.into()));
             }
         }
         _ => table.push(column, TableCell::Number(value)),

@@ -47,7 +47,12 @@ impl Dialect {
         }
     }
 
-    /// A column's name, whatever characters it has.
+    /// Whether a query can name the column: Spark puts a variable in the place of `${its name}`, for which names have no escape.
+    pub fn takes_column(self, name: &str) -> bool {
+        self != Self::Spark || !name.contains("${")
+    }
+
+    /// A column's name, whatever characters it has, if the dialect takes it.
     pub(super) fn column(self, name: &str) -> String {
         match self {
             Self::Spark => format!("`{}`", name.replace('`', "``")),
@@ -136,6 +141,12 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_that_spark_replaces_is_not_taken() {
+        assert!(!Dialect::Spark.takes_column("a${b}c") && Dialect::Spark.takes_column("$a {b}"));
+        assert!(Dialect::DuckDb.takes_column("a${b}c"));
+    }
 
     /// What a query trims is what a reader of files trims.
     #[test]
