@@ -17,6 +17,19 @@ use crate::options::artifact_of;
 use crate::out::is_standard_output;
 use crate::run::Run;
 
+/// A path that no command takes for an option.
+pub(crate) fn no_option(path: String) -> String {
+    if path.starts_with('-') && path != "-" { format!("./{path}") } else { path }
+}
+
+/// An option with its value, which may begin with a dash.
+pub(crate) fn option(name: &str, value: String) -> Vec<String> {
+    match value.starts_with('-') {
+        true => vec![format!("{name}={value}")],
+        false => vec![name.to_owned(), value],
+    }
+}
+
 /// A command, and what for. Names in capitals stand for files that calib does not know.
 pub(crate) type Suggestion = (Vec<String>, &'static str);
 
@@ -79,16 +92,18 @@ impl Given<'_> {
         let is_given = self.0.try_contains_id(id).is_ok_and(|is_known| is_known)
             && self.0.value_source(id) == Some(ValueSource::CommandLine);
         let raw = self.0.try_get_raw(id).ok().flatten().filter(|_| is_given)?;
-        raw.map(|text| text.to_string_lossy().into_owned()).next()
+        let text = raw.map(|text| text.to_string_lossy().into_owned()).next()?;
+        let is_path = self.0.try_get_one::<PathBuf>(id).is_ok();
+        Some(if is_path { no_option(text) } else { text })
     }
 
     pub(crate) fn flag(&self, id: &str, name: &str) -> Vec<String> {
-        self.text(id).map(|value| vec![name.to_owned(), value]).unwrap_or_default()
+        self.text(id).map(|value| option(name, value)).unwrap_or_default()
     }
 
     /// Where `calib fit` writes if nobody says so.
     pub(crate) fn default_output(&self) -> Option<String> {
-        Some(artifact_of(Path::new(&self.source()?.1)).display().to_string())
+        Some(no_option(artifact_of(Path::new(&self.source()?.1)).display().to_string()))
     }
 
     /// Where scores came from, unless that can be read only once.

@@ -3,6 +3,8 @@
 use calib_io::input::{TableNote, TableOptions, Tell};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use crate::next::option;
+
 const POSITIVE_LABEL: &str = "positive_label";
 const DROP_MISSING: &str = "drop_missing";
 const CLASS_COLUMN: &str = "class_column";
@@ -73,7 +75,6 @@ pub(super) fn options(given: &ArgMatches, tell: impl Fn(&TableNote) + Send + Syn
 
 /// The options again, for a command that reads the same table.
 pub(crate) fn arguments(options: &TableOptions) -> Vec<String> {
-    let positive =
-        options.positive_label.iter().flat_map(|label| ["--positive-label".to_owned(), label.clone()]);
+    let positive = options.positive_label.iter().flat_map(|label| option("--positive-label", label.clone()));
     positive.chain((!options.complete.is_empty()).then(|| "--drop-missing".to_owned())).collect()
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
+use crate::next::{no_option, option};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,
@@ -178,11 +179,11 @@ impl Compare {
         if path == Path::new("-") || self.cluster_column.source(self.clusters.as_ref()).is_some() {
             return None;
         }
-        let text = |path: &Path| path.display().to_string();
+        let text = |path: &Path| no_option(path.display().to_string());
         let mut words = vec!["calib".to_owned(), "fit".into()];
         words.extend(self.choice.options_of_fit(name, self.seed)?);
         words.extend([kind.option().to_owned(), text(path)]);
-        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        let mut add = |name: &str, value: String| words.extend(option(name, value));
         if let Some(labels) = &self.labels {
             add("--labels", text(labels));
         }

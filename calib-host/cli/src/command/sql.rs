@@ -79,6 +79,7 @@ const MANY: u64 = 1 << 53;
 
 impl Run for Sql {
     fn run(self, cx: &Context) -> Result<(), Error> {
+        self.check_columns()?;
         self.check_groups()?;
         let query = self.query();
         let (text, said) = match (&self.pass1, self.codes.encoding()?) {
@@ -150,6 +151,18 @@ impl Sql {
             true => {
                 Buckets::margins(self.per_unit).map_err(|cause| Error::Usage(format!("--per-unit: {cause}")))
             }
+        }
+    }
+
+    /// Refuses a column that no query can name.
+    fn check_columns(&self) -> Result<(), Error> {
+        let names = [Some(&self.from_score), Some(&self.from_label), self.group_column.as_ref()];
+        match names.into_iter().flatten().find(|name| !self.dialect.takes_column(name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::Usage(format!(
+                "Spark puts a variable in the place of ${{...}}, also in the name of the column {name:?}: rename the column, in a view for \
+                 example"
+            ))),
         }
     }
 

@@ -18,6 +18,7 @@ use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
 use crate::error::{Error, GuaranteeError, option};
+use crate::next::no_option;
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
@@ -92,7 +93,10 @@ fn of_output(error: &OutputError) -> Option<String> {
             format!("free some space, or write elsewhere than {}", path.display())
         }
         OutputError::OnlyPrivateKey { path, .. } => {
-            format!("make it with `openssl pkey -in {0} -pubout -out {0}.pub`", path.display())
+            // No path holds a zero, which is all that cannot be quoted.
+            let [key, public] = ["", ".pub"].map(|end| no_option(format!("{}{end}", path.display())));
+            let [key, public] = [&key, &public].map(|path| shlex::try_quote(path).unwrap_or_default());
+            format!("make it with `openssl pkey -in {key} -pubout -out {public}`")
         }
         OutputError::NotAFile(_) => "give the name of a file with -o".into(),
         OutputError::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
@@ -141,7 +145,8 @@ const INDICES: &str = "labels are class indices from 0 on; for binary data 0 and
 /// The option that makes a label class 1.
 fn positive(label: &str) -> String {
     // No label holds a zero, which is all that cannot be quoted.
-    format!("--positive-label {}", shlex::try_quote(label).unwrap_or_default())
+    let sign = if label.starts_with('-') { '=' } else { ' ' };
+    format!("--positive-label{sign}{}", shlex::try_quote(label).unwrap_or_default())
 }
 
 /// What to do about a value, or what values add up to.
@@ -290,11 +295,12 @@ fn of_problem(problem: &Problem, place: &Place) -> Option<String> {
 fn of_table(problem: &Problem, place: &Place) -> Option<String> {
     Some(match problem {
         Problem::MissingColumn(there) => missing_column(place, there),
-        Problem::NotScalar(_) => {
-            "choose another column with --score-column, --label-column or the like; of a table write one object a row, as pandas does with \
-             to_json(orient=\"records\", lines=True)"
+        Problem::NotScalar(held) if held.to_lowercase().contains("list") => {
+            "choose another column with --score-column, --label-column or the like; of a column of lists make a column for each class, as \
+             pandas does with pandas.DataFrame(table[\"p\"].tolist()).add_prefix(\"p\").assign(label=table[\"label\"])"
                 .into()
         }
+        Problem::NotScalar(_) => "choose another column with --score-column, --label-column or the like".into(),
         Problem::WhichColumn(there) => {
             let option = if place.column.as_deref() == Some("label") { "--label-column" } else { "--score-column" };
             format!("choose one of them: {option} {:?}", there.first().map_or("", String::as_str))
@@ -363,7 +369,7 @@ fn of_format(problem: &Problem) -> Option<String> {
             _ => "save or copy the file again".into(),
         },
         Problem::NotBuilt(_) => "convert it to CSV, or install calib with its default features".into(),
-        Problem::NotJson(_) => {
+        Problem::NotJson(_) | Problem::NestedRow => {
             "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()
         }
         Problem::Codec(_) => "compress them with snappy, lz4, zstd or gzip".into(),
@@ -375,6 +381,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write the scores and labels of a binary problem as Parquet or NumPy arrays: calib fit reads them piece by piece".into()
         }
         Problem::TooManyRows { .. } => "aggregate the rows by score".into(),
+        // Rows of tables may be longer.
+        Problem::RowTooLong { max } if *max < 1 << 26 => {
+            "is this the file that is meant? No line of a log is as long".into()
+        }
         Problem::RowTooLong { .. } | Problem::TooManyColumns { .. } => {
             "give a table with a line for each row, and only the columns that are needed".into()
         }
@@ -530,6 +540,20 @@ mod tests {
         let downgrade = Error::from(FlashError::Refused(InstallError::Downgrade { held: 2, offered: 1 }));
         assert_eq!((downgrade.exit_code(), hint(&downgrade)), (1, None));
         assert!(downgrade.to_string().starts_with("the device would reject the calibrator: "));
+    }
+
+    /// A path that begins with a dash is an option to OpenSSL, too.
+    #[test]
+    fn a_hint_can_be_run_whatever_the_path() {
+        for (path, line) in [
+            ("k.pem", "-in k.pem -pubout -out k.pem.pub"),
+            ("-k.pem", "-in ./-k.pem -pubout -out ./-k.pem.pub"),
+            ("a k", "-in 'a k' -pubout -out 'a k.pub'"),
+        ] {
+            let cause = Box::new(OutputError::Exists("k.pem.pub".into()));
+            let error = OutputError::OnlyPrivateKey { path: path.into(), cause };
+            assert_eq!(of_output(&error).unwrap(), format!("make it with `openssl pkey {line}`"));
+        }
     }
 
     #[test]

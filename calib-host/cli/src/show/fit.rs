@@ -276,8 +276,9 @@ fn band_line(artifact: &Artifact<'_>) -> Option<String> {
 
 /// The exact intervals of the bins, line by line, where epsilon is wider than all that it is about.
 fn exact_intervals(fit: &calib_fit::Fit, vacuous: VacuousBins, most: usize) -> Vec<String> {
-    let Some(guarantee) = fit.guarantee().filter(|_| vacuous.are_rare_events() && fit.one_label().is_none())
-    else {
+    // That an epsilon from 1 on guarantees nothing is told already.
+    let is_told = |epsilon: f64| epsilon >= 1.0 || !vacuous.are_rare_events() || fit.one_label().is_some();
+    let Some(guarantee) = fit.guarantee().filter(|guarantee| !is_told(guarantee.epsilon)) else {
         return Vec::new();
     };
     let head = format!(
