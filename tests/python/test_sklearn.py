@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -146,9 +148,37 @@ def test_text_labels_and_several_classes():
     for estimator in (GaussianNB(), make_pipeline(StandardScaler(), LinearSVC())):
         classifier = CalibratedClassifier(estimator, method="isotonic", cv=3).fit(X, y)
         assert set(classifier.predict(X_test)) <= set(names) and classifier.score(X_test, y_test) > 0.8
-        np.testing.assert_allclose(classifier.predict_proba(X_test).sum(axis=1), 1, atol=1e-5)
+        probs = classifier.predict_proba(X_test)
+        np.testing.assert_allclose(probs.sum(axis=1), 1, rtol=0, atol=1e-12)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            log_loss(y_test, probs, labels=classifier.classes_)
     joint = CalibratedClassifier(LogisticRegression(max_iter=200), method="temperature", cv=3).fit(X / 16, y)
     assert joint.calibrator_.reduction == "joint"
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("labels", [["cat", "dog"], [0, 1], [0.0, 1.0]])
+@pytest.mark.parametrize("as_array", [list, lambda y: np.array(y, dtype=object), lambda y: np.array([y], dtype=object).T])
+def test_a_label_that_is_missing_is_told_with_its_row(missing, labels, as_array):
+    X, y = make_classification(100, random_state=0)
+    y = [labels[label] for label in y]
+    y[7] = missing
+    with pytest.raises(DataError, match="y, row 7: the label is missing; leave such rows out"):
+        CalibratedClassifier(LinearSVC()).fit(X, as_array(y))
+    if None not in y and "cat" not in labels:
+        with pytest.raises(DataError, match="y, row 7: the label is missing"):
+            CalibratedClassifier(LinearSVC()).fit(X, np.array(y))
+
+
+def test_pandas_labels_that_are_missing_are_told_with_their_row():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y = make_classification(100, random_state=0)
+    for dtype in ("string", "category", object, "Int64"):
+        labels = pandas.Series(y).astype("Int64" if dtype == "Int64" else str).astype(dtype)
+        labels[7] = None
+        with pytest.raises(DataError, match="y, row 7: the value is missing; leave such rows out"):
+            CalibratedClassifier(LinearSVC()).fit(X, labels)
 
 
 def test_a_class_may_be_missing_from_a_fold():

@@ -219,16 +219,29 @@ def names_of(values: Any, what: str) -> list[str]:
     return [str(name) for name in _names(values, what).tolist()]
 
 
+def check_known(values: Any, what: str) -> None:
+    """That no label is missing, whatever labels are."""
+    # Of NaN among texts NumPy would make a text.
+    array = np.asarray(values, dtype=object) if isinstance(values, (list, tuple)) else _as_array(values, what)
+    if array.ndim == 0 or array.size == 0:
+        return
+    labels = array.reshape(len(array), -1)
+    if array.dtype == object:
+        missing = np.fromiter((any(map(_is_missing, row)) for row in labels), bool, len(labels))
+    else:
+        missing = (labels != labels).any(axis=1)
+    if missing.any():
+        raise DataError(f"{what}, row {int(missing.argmax())}: the label is missing; leave such rows out")
+
+
 def hits_of(values: Any, pos_label: Any = None) -> np.ndarray:
     """Which labels are that of class 1: 1 of {0, 1} or {-1, 1}, and otherwise the one that is named."""
+    check_known(values, "labels")
     array = _as_array(values, "labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"labels have the shape {array.shape}: one label a row is needed")
-    for row, label in enumerate(array) if array.dtype.kind in "fO" else ():
-        if label is None or label != label:
-            raise DataError(f"labels, row {row}: the label is missing; leave such rows out")
     different = np.unique(array).tolist()
     if len(different) > 2:
         raise DataError(f"{len(different)} different labels: two classes have two")

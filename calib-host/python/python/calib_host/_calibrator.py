@@ -190,7 +190,7 @@ class Calibrator:
     def predict_proba(self, scores: Any, *, seed: int = 0) -> np.ndarray:
         """The probabilities of all classes, a column each, as scikit-learn has them; NaN where there is none.
 
-        The columns of class-wise probabilities need not sum to one. Raises :class:`UsageError` where the calibrator knows the
+        The rows of several classes sum to one in 64 bits, those of the device in 32. Class-wise probabilities need not. Raises :class:`UsageError` where the calibrator knows the
         probability of the predicted class alone.
         """
         probs = self.predict(scores, seed=seed)
@@ -200,7 +200,9 @@ class Calibrator:
                 'reduction="class-wise" or "normalized"'
             )
         probs = probs.astype(np.float64)
-        return probs if probs.ndim == 2 else np.column_stack([1.0 - probs, probs])
+        if probs.ndim == 1:
+            return np.column_stack([1.0 - probs, probs])
+        return probs if self.reduction == "class-wise" else _of_sum_one(probs)
 
     def assess(
         self,
@@ -314,6 +316,12 @@ class Calibrator:
             if items
         ]
         return f"<p><strong>{escape(self._size())}</strong></p><p>{escape(self.statement)}</p>{''.join(lists)}"
+
+
+def _of_sum_one(probs: np.ndarray) -> np.ndarray:
+    """Rows divided by their sums, which in 32 bits are nearly one; a row with a gap, or of zeros, stays as it is."""
+    sums = probs.sum(axis=1, keepdims=True)
+    return np.divide(probs, sums, out=probs.copy(), where=np.isfinite(sums) & (sums > 0))
 
 
 def _restore(

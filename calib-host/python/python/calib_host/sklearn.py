@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, column_or_1d
 
+from ._arrays import check_known
 from ._calibrator import CalibrationWarning, Calibrator, fit
 from ._native import DataError, UsageError
 
@@ -89,6 +90,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Fits the classifier, unless it is frozen, and the calibrator."""
         if y is None:
             raise ValueError("CalibratedClassifier requires y to be passed, but the target y is None")
+        check_known(y, "y")
         check_classification_targets(y)
         X, y = indexable(X, y)
         y = column_or_1d(y, warn=True)
