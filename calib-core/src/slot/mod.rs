@@ -30,7 +30,8 @@
 //!
 //! `NorFlash` forbids to write a unit twice without erasing it, and flash with error correction enforces it: the second write fails,
 //! or leaves a unit that nobody can read. Every unit here is written only while it is blank, once, and never again before it is
-//! erased: whatever went wrong, an installation begins with erasing.
+//! erased: whatever went wrong, an installation begins with erasing. What reads as blank counts as blank: a mark or a note whose write was cut before any
+//! bit changed may be written once more. If the flash refuses that, the next place for a mark is taken, and a note is left out.
 //!
 //! # What holds
 //!

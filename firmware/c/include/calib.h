@@ -946,7 +946,7 @@ typedef struct {
 } calib_info_t;
 
 /**
- * A device. Opened by `calib_device_open`; there is nothing to close.
+ * A device. Opened by `calib_device_open`; there is nothing to close. One that was moved is refused with `CALIB_ERROR_STATE`.
  */
 typedef struct {
     /**
@@ -1029,7 +1029,7 @@ typedef struct {
  * beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
  *
  * What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
- * written, divide 32. Nothing is ever written twice without being erased.
+ * written, divide 32. Nothing is written over what does not read as erased.
  */
 typedef struct {
     /**

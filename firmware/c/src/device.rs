@@ -33,7 +33,7 @@ pub const CALIB_REPLY_BYTES: usize = 608;
 
 const _: () = assert!(CALIB_REPLY_BYTES == MAX_FRAME);
 
-/// A device. Opened by `calib_device_open`; there is nothing to close.
+/// A device. Opened by `calib_device_open`; there is nothing to close. One that was moved is refused with `CALIB_ERROR_STATE`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_device_t {
@@ -77,6 +77,8 @@ struct OpenDevice {
     loaded: *mut Buffer,
     reader: FrameReader,
     watching: Watching,
+    /// Where it was opened.
+    at: usize,
 }
 
 type Joined = Device<'static, Own, Board, Board, Board, Watching>;
@@ -107,6 +109,7 @@ impl OpenDevice {
         config: &calib_device_config_t,
         (staged, loaded): (*mut u64, *mut u64),
         buffer_words: usize,
+        at: usize,
         others: &[Span],
     ) -> Result<Self> {
         // SAFETY: the caller's.
@@ -137,15 +140,19 @@ impl OpenDevice {
         // SAFETY: the caller's.
         let device =
             Some(unsafe { joined(&mut updater, loaded, (classifier, alarm, board, board, watching)) });
-        Ok(Self { device, updater, staged, loaded, reader: FrameReader::new(), watching })
+        Ok(Self { device, updater, staged, loaded, reader: FrameReader::new(), watching, at })
     }
 
-    /// What a call with this device must leave alone: it, its buffers, its monitors and their counters.
-    fn own(&self, device: *const calib_device_t) -> [Span; 5] {
+    /// What a call with this device must leave alone: it, its buffers, its monitors and their counters. One that lies elsewhere than it was opened
+    /// is another one's copy, and works on the same buffers.
+    fn own(&self, device: *const calib_device_t) -> Result<[Span; 5]> {
+        if device.addr() != self.at {
+            return Err(CALIB_ERROR_STATE);
+        }
         let [monitors, counters] = self.watching.own();
         let [staged, loaded] =
             [self.staged, self.loaded.cast_const()].map(|buffer| Span::of(buffer.cast::<Counted>()));
-        [Span::of(device), staged, loaded, monitors, counters]
+        Ok([Span::of(device), staged, loaded, monitors, counters])
     }
 
     /// Loads the active calibrator.
@@ -216,7 +223,7 @@ pub unsafe extern "C" fn calib_device_open(
     let (read, buffers) =
         ([place, key, text, monitors, counters], [buffer_span(staged), buffer_span(loaded)]);
     // SAFETY: the caller's.
-    let make = || unsafe { OpenDevice::new(&config?, (staged, loaded), buffer_words, &read) };
+    let make = || unsafe { OpenDevice::new(&config?, (staged, loaded), buffer_words, device.addr(), &read) };
     // SAFETY: the caller's.
     code(unsafe { memory::open(device, &[&read, &buffers], make) })
 }
@@ -245,7 +252,7 @@ pub unsafe extern "C" fn calib_device_take(
     reply_len: *mut usize,
 ) -> i32 {
     let take = |opened: &mut OpenDevice| {
-        let own = opened.own(device);
+        let own = opened.own(device)?;
         let [received, sent] = [Span::of_slice(bytes, len), Span::of_slice(reply, reply_capacity)];
         received.apart_from(&own)?;
         // SAFETY: the caller's.
@@ -282,7 +289,7 @@ pub unsafe extern "C" fn calib_device_classify(
     result: *mut calib_result_t,
 ) -> i32 {
     let classify = |opened: &mut OpenDevice| {
-        let (own, given) = (opened.own(device), [Span::of_slice(features, count), Span::of(told)]);
+        let (own, given) = (opened.own(device)?, [Span::of_slice(features, count), Span::of(told)]);
         given.into_iter().try_for_each(|given| given.apart_from(&own))?;
         // SAFETY: the caller's.
         let place = unsafe { Place::new(result, &[&own, &given]) }?;

@@ -20,7 +20,7 @@ pub const CALIB_ERASED_ZEROS: u8 = 1;
 /// beginning with another calibrator and a reset erase all of the journal. A watchdog is fed by the callbacks, or allows for the sum.
 ///
 /// What is asked for lies within a slot and is of whole units of 32 bytes. So the flash's own units, in which it is read and
-/// written, divide 32. Nothing is ever written twice without being erased.
+/// written, divide 32. Nothing is written over what does not read as erased.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct calib_flash_t {

@@ -436,7 +436,7 @@ static void configs(struct chip *chip, calib_device_t *device, uint64_t *staged,
 static void device(struct file first)
 {
     static struct chip chip;
-    static calib_device_t device;
+    static calib_device_t device, moved;
     static uint64_t staged[CALIB_BUFFER_WORDS], loaded[CALIB_BUFFER_WORDS];
     static uint8_t reply[CALIB_REPLY_BYTES], noise[5000];
     const float features[2] = {9.0F, 0.0F}, bad[2] = {strtof("inf", NULL), 0.0F};
@@ -488,6 +488,12 @@ static void device(struct file first)
     TRUE(result.reason == CALIB_CALIBRATED && result.prob >= 0.0F);
     TRUE(result.alarm == (result.prob >= 0.5F ? CALIB_ALARM_RAISED : CALIB_ALARM_CLEAR) && alarms == (result.prob >= 0.5F ? 1 : 0));
     TRUE(result.number == 0 && memcmp(result.identity, "\0\0\0\0\0\0\0\0", 8) != 0);
+    /* A copy would work on the same buffers. */
+    memcpy(&moved, &device, sizeof moved);
+    EXPECT(calib_device_classify(&moved, features, 2, NULL, &result), CALIB_ERROR_STATE);
+    no_result(&result);
+    EXPECT(calib_device_take(&moved, noise, 1, &taken, reply, sizeof reply, &reply_len), CALIB_ERROR_STATE);
+    EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_OK);
     alarm_fails = 1;
     EXPECT(calib_device_classify(&device, features, 2, NULL, &result), CALIB_ERROR_ALARM);
     no_result(&result);
