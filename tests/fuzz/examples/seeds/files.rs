@@ -44,6 +44,11 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
         ("csv", chosen(0, csv)),
         ("csv_of_codes", chosen(0, "\u{feff}score,label\r\n-128,1\r\n\"127\",0\r\n,\r\n")),
         ("csv_quoted", chosen(0, "\"a \"\"b\"\"\",score,\"label\n\"\n1,0.5,false\n,nan,\n2,-inf,1\n")),
+        ("csv_open_quote", chosen(0, "score,label,note\n0.25,0,a\n0.75,1,\"b\n0.5,0,c\n")),
+        ("csv_stray_quotes", chosen(0, "score,label,note\n0.25,0,\"a\n0.75,1,b\n0.5,0,\"c\n")),
+        ("csv_damaged_line", chosen(0, b"score,label\n0.25,0\n0\xff\n0.75,1\n")),
+        ("csv_short_header", chosen(0, "score,label\n0.875,1,0\n0.125,0,1\n0.75,1,0\n")),
+        ("csv_thousands", chosen(0, "score;label\n1,910;1\n625;0\n")),
         ("lines", chosen(1, lines)),
         (
             "lines_nested",
@@ -52,6 +57,17 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
         ("gz", chosen(2, &gz)),
         ("gz_twice", chosen(2, [&gz[..], &gz].concat())),
         ("gz_cut", chosen(2, &gz[..gz.len() - 5])),
+        (
+            "lines_one_object",
+            chosen(1, "{\"0\": {\"score\": 0.25, \"label\": 0}, \"1\": {\"score\": 0.75, \"label\": 1}}"),
+        ),
+        (
+            "lines_of_python",
+            chosen(
+                1,
+                "{\"score\": 0.25, \"label\": \"0\", \"x\": NaN}\n{\"score\": -Infinity, \"label\": \"1\"}\n",
+            ),
+        ),
         ("packed_lines", chosen(3, lines)),
     ]
 }
@@ -65,6 +81,11 @@ fn arrays() -> Vec<(&'static str, Vec<u8>)> {
     let (half, other) =
         (npy(Order::C, &[8], &[0.5f32; 8]), npy(Order::C, &[8], &[1i32, 0, 1, 0, 0, 1, 1, 1]));
     assert_eq!(half.len(), other.len());
+    // The writer takes no name twice.
+    let mut twice = archive(&[("score.npy", &scores), ("scorf.npy", &scores)], CompressionMethod::Stored);
+    while let Some(at) = twice.windows(5).position(|part| part == b"scorf") {
+        twice[at..at + 5].copy_from_slice(b"score");
+    }
     vec![
         ("f32", chosen(0, &scores)),
         ("f16", chosen(0, npy(Order::C, &[3], &[f16::ZERO, f16::ONE, f16::NAN]))),
@@ -75,6 +96,9 @@ fn arrays() -> Vec<(&'static str, Vec<u8>)> {
         ("matrix_by_column", chosen(0, npy(Order::Fortran, &[2, 2], &[0.5f32, 0.25, 0.5, 0.75]))),
         ("codes", chosen(0, npy(Order::C, &[2, 2], &[0u8, 255, 128, 128]))),
         ("cut", chosen(0, &scores[..scores.len() - 3])),
+        // A header of 4 GiB, in 12 bytes.
+        ("long_header", chosen(0, b"\x93NUMPY\x03\x00\xf0\xff\xff\xff")),
+        ("npz_twice", chosen(1, twice)),
         ("npz", chosen(1, archive(&members, CompressionMethod::Stored))),
         ("npz_packed", chosen(1, archive(&members, CompressionMethod::Deflated))),
         ("npz_matrix", chosen(1, archive(&[("logits.npy", &matrix)], CompressionMethod::Deflated))),
