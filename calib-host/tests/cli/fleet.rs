@@ -175,6 +175,50 @@ fn a_page_says_what_the_counters_do() {
     said!();
 }
 
+/// The page's heading says no more than the odds do, and of scores alone it says that.
+#[test]
+fn a_page_is_headed_by_what_the_evidence_amounts_to() {
+    let place = place();
+    let title = |counters: &Value| {
+        write(&place, "one.json", &counters.to_string());
+        let json = place.json("calib fleet cal.bin one.json --json");
+        place.ok("calib fleet cal.bin one.json --html one.html --force");
+        let page = place.text("one.html");
+        let table = &json["tables"][0];
+        let standing = |of: &str| table[of]["standing"].as_str().map(str::to_owned);
+        (standing("shift").unwrap(), standing("guarantee"), page)
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for highest in 0..60 {
+        let (standing, outcomes, page) = title(&counters(&place, "ward 3", [3, 3, 3, highest], None));
+        assert_ne!(outcomes.as_deref(), Some("alarm"));
+        let expected = match standing.as_str() {
+            "quiet" | "weak evidence" => "Quiet: little or no evidence against the calibrator",
+            "evidence" => "There is evidence against the calibrator, but not enough for an alarm",
+            _ => {
+                "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still calibrated"
+            }
+        };
+        assert!(page.contains(expected), "{highest} {standing}: {page}");
+        assert!(!page.contains("do not rely on the calibrator"), "{highest}");
+        assert_eq!(page.contains("There is evidence against"), standing == "evidence", "{highest}");
+        assert_eq!(page.contains("Weak evidence suggests"), standing == "weak evidence", "{highest}");
+        seen.insert(standing);
+    }
+    assert_eq!(
+        seen.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["alarm", "evidence", "quiet", "weak evidence"]
+    );
+    // An alarm of outcomes is about the probabilities.
+    let (_, outcomes, page) =
+        title(&counters(&place, "ward 3", [200; 4], Some([[200; 4], [200, 200, 0, 0]])));
+    assert_eq!(outcomes.as_deref(), Some("alarm"));
+    assert!(
+        page.contains("Alarm: do not rely on the calibrator") && !page.contains("Only outcomes show"),
+        "{page}"
+    );
+}
+
 #[test]
 fn a_device_that_has_counted_nothing_shows_the_form() {
     let place = place();

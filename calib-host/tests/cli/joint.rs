@@ -215,6 +215,9 @@ fn bad_data_are_named() {
     refused(&right, "matrix");
     refused(&right, "temperature");
     refused(&right, "sms");
+    // No penalty is on the diagonal, so none is a way out.
+    refused(&right, "dirichlet --odir 1e6,1e6");
+    refused(&right, "dirichlet --odir 0.01");
     refused(&absent, "svs");
     let equal = rows(&[1.0; 9], 3, &[0, 1, 2]);
     refused(&equal, "temperature");

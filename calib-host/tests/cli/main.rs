@@ -17,6 +17,8 @@ mod bad_formats;
 mod bad_input;
 mod bands;
 mod book;
+#[cfg(feature = "arrow")]
+mod causes;
 mod class_codes;
 mod class_margins;
 mod clinical;

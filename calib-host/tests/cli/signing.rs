@@ -156,6 +156,7 @@ fn what_has_the_counter_of_a_signed_artifact_is_warned_of() {
     for line in [
         "calib adjust signed.bin --prevalence 0.1",
         "calib threshold cal.csv --calibrator signed.bin --sensitivity 0.8",
+        "calib sets --scores cal.csv --calibrator signed.bin",
         "calib decide signed.bin --actions costs.toml",
     ] {
         for (counter, warns) in [(" --counter 7", true), (" --counter 8", false)] {

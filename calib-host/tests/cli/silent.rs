@@ -99,6 +99,25 @@ fn a_quote_without_an_end_is_refused_with_its_line() {
     for line in READERS {
         refused(&place, line, &["line 60002: a quote opens"]);
     }
+    // As test rows and as calibration rows of a report, and in counted tables.
+    let place = place.with("t.csv", &text);
+    for line in [
+        "calib report cal.bin --calibration fit.csv --test t.csv -o page.html",
+        "calib report cal.bin --calibration t.csv --test fit.csv -o page.html",
+    ] {
+        refused(&place, line, &["t.csv, line 12: a quote opens", "hint: remove the quote"]);
+    }
+    let counted = |note: &str| {
+        let row = |row: u32| format!("0.{},9,{},{}\n", row + 10, row % 9, if row == 10 { note } else { "x" });
+        format!("score,n,k,note\n{}", (0..60).map(row).collect::<String>())
+    };
+    let line = "calib fit t.csv --count-column n --positives-column k --method isotonic -o new.bin";
+    let place = place.with("t.csv", counted("\"open"));
+    refused(&place, line, &["t.csv, line 12: a quote opens a field here, and no quote closes it"]);
+    let place = place.with("t.csv", counted("\"shut\"x"));
+    refused(&place, line, &["t.csv, line 12: a quote opens a field here, and text follows the quote"]);
+    let place = place.with("t.csv", counted("x"));
+    place.ok(line);
     // In the header.
     let place = place.with("t.csv", text.replacen("note", "\"note", 1));
     refused(&place, READERS[0], &["t.csv, line 1: a quote opens"]);
@@ -1161,12 +1180,19 @@ fn margins_far_from_zero_are_not_called_reversed() {
 #[test]
 fn a_file_without_an_end_that_is_no_table_has_a_hint_of_its_own() {
     let place = place();
-    for line in
-        ["calib decide cal.bin --actions /dev/zero --counter 1 -o new.bin", "calib fleet cal.bin /dev/zero"]
-    {
+    place.ok("calib fit fit.csv --method umd --bins 3 --monitor -o monitored.bin");
+    for line in [
+        "calib decide cal.bin --actions /dev/zero --counter 1 -o new.bin",
+        "calib fleet cal.bin /dev/zero",
+        "calib fleet monitored.bin /dev/zero",
+        "calib fleet monitored.bin --verify /dev/zero",
+    ] {
         let run = place.run(line);
         assert!(
-            run.code == 3 && run.stderr.contains("is this the file that is meant?"),
+            run.code == 3
+                && run.stderr.contains("is this the file that is meant?")
+                && run.stderr.contains(" MiB")
+                && !run.stderr.contains(" 0 "),
             "{line}: {}",
             run.stderr
         );
