@@ -3,7 +3,7 @@
 use calib_io::input::{TableNote, TableOptions, Tell};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::next::option;
+use crate::dash::option;
 
 const POSITIVE_LABEL: &str = "positive_label";
 const DROP_MISSING: &str = "drop_missing";
