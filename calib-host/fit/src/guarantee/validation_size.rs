@@ -196,6 +196,39 @@ mod tests {
         }
     }
 
+    /// The other label's rows have the same area, and their linear predictor the other sign.
+    #[test]
+    fn either_label_may_be_the_rare_one() {
+        for (p, auc) in [(0.001, 0.999), (0.02, 0.9), (0.3, 0.6)] {
+            let (rare, common) = (size(p, auc, [0.02; 3]), size(1.0 - p, auc, [0.02; 3]));
+            for (rare, common) in
+                [(rare.auc, common.auc), (rare.slope, common.slope), (rare.intercept, common.intercept)]
+            {
+                assert!((rare / common - 1.0).abs() < 1e-9, "{p} {auc}: {rare} {common}");
+            }
+        }
+        // Linear predictors beyond what an exponential function holds.
+        let far = size(0.5, 1.0 - 1e-15, [0.02; 3]);
+        assert!(far.slope.is_finite() && far.intercept.is_finite(), "{far:?}");
+    }
+
+    #[test]
+    fn the_formulas_are_good_up_to_an_area_of_four_fifths() {
+        let is_rough = |auc| size(0.3, auc, [0.02; 3]).is_rough;
+        assert_eq!([0.8f64.next_down(), 0.8, 0.8f64.next_up()].map(is_rough), [false, false, true]);
+    }
+
+    #[test]
+    fn what_is_no_standard_error_is_refused() {
+        for at in 0..3 {
+            for bad in [0.0, -0.1, f64::INFINITY, f64::NAN] {
+                let mut errors = [0.02; 3];
+                errors[at] = bad;
+                assert!(std::panic::catch_unwind(|| size(0.3, 0.7, errors)).is_err(), "{at} {bad}");
+            }
+        }
+    }
+
     /// A standard error half as large takes four times the rows.
     #[test]
     fn rows_go_with_the_square() {
