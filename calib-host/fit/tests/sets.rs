@@ -3,7 +3,7 @@
 use calib_core::{QuantizedScore, ScoreEncoding};
 use calib_fit::artifact::SetsOnDevice;
 use calib_fit::data::{CodeVectors, DataError};
-use calib_fit::sets::{ConformityScores, ConformityScore, PredictionSets, SetAim, SetError, SetFigures};
+use calib_fit::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim, SetError, SetFigures};
 use calib_fit::stats::clopper_pearson;
 use calib_fit::{ArtifactOptions, StoredArtifact, VectorKind, Vectors};
 use proptest::prelude::*;

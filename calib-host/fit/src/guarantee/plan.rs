@@ -167,14 +167,14 @@ mod tests {
     /// An epsilon that is just met is met, whichever number is looked for; and the least number may be the answer.
     #[test]
     fn the_searches_take_what_is_just_enough() {
-        for (bins, points_per_bin) in [(10, 177), (1, 30), (3, 2)] {
-            let plan = Plan::new(bins * points_per_bin, bins, 0.1).unwrap();
+        for (bins, rows_per_bin) in [(10, 177), (1, 30), (3, 2)] {
+            let plan = Plan::new(bins * rows_per_bin, bins, 0.1).unwrap();
             assert_eq!(Plan::fewest_points(bins, 0.1, plan.epsilon), Some(plan));
-            assert_eq!(Plan::most_bins_of(points_per_bin, 0.1, plan.epsilon), Some(plan));
+            assert_eq!(Plan::most_bins_of(rows_per_bin, 0.1, plan.epsilon), Some(plan));
         }
         assert_eq!(Plan::fewest_points(10, 0.1, 3.0).unwrap().n, 20);
         let plan = ClassPlan::new(2000, 90, 0.1, 3).unwrap();
-        assert_eq!(ClassPlan::fewest_points_per_bin(2000, 0.1, 3, plan.epsilon), Some(plan));
+        assert_eq!(ClassPlan::fewest_rows_per_bin(2000, 0.1, 3, plan.epsilon), Some(plan));
         let one = ClassPlan::new(90, 90, 0.1, 3).unwrap();
         assert_eq!(ClassPlan::fewest_points(0.1, 3, one.epsilon), Some(one));
         assert_eq!(ClassPlan::most_points(90, 0.1, 3, one.epsilon), Some(one));
