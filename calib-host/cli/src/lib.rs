@@ -7,6 +7,7 @@
 
 mod command;
 mod context;
+mod dash;
 mod error;
 mod help;
 mod hints;

@@ -13,6 +13,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use crate::context::Context;
+use crate::dash::{no_option, option};
 use crate::options::artifact_of;
 use crate::out::is_standard_output;
 use crate::run::Run;

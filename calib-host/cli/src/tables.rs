@@ -3,7 +3,7 @@
 use calib_io::input::{TableNote, TableOptions, Tell};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::next::option;
+use crate::dash::option;
 
 const POSITIVE_LABEL: &str = "positive_label";
 const DROP_MISSING: &str = "drop_missing";
@@ -42,7 +42,7 @@ fn positive_label() -> Arg {
         .long("positive-label")
         .value_name("LABEL")
         .allow_hyphen_values(true)
-        .help_heading("Rows, groups and weights")
+        .help_heading("What rows are")
         .hide_short_help(true)
         .help("Label that is class 1, if labels are not 0 and 1")
         .long_help(
@@ -55,7 +55,7 @@ fn drop_missing() -> Arg {
     Arg::new(DROP_MISSING)
         .long("drop-missing")
         .action(ArgAction::SetTrue)
-        .help_heading("Rows, groups and weights")
+        .help_heading("What rows are")
         .hide_short_help(true)
         .help("Leave out rows that lack a score or a label")
         .long_help(

@@ -8,7 +8,9 @@ use calib_fit::adjust::{
 use calib_fit::apply::{Applied, Outputs, RandomWords, calibrate};
 use calib_fit::artifact::{MonitorBins, MonitorError, Monitoring, monitor_scores};
 use calib_fit::binary::{FixedWidth, ScalingMethod};
+use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::fit::parameter_of;
+use calib_fit::job::{FitOptions, fit};
 use calib_fit::stats::clopper_pearson;
 use calib_fit::{
     ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, ReductionOptions, ScoreKind, StoredArtifact,
@@ -256,6 +258,73 @@ fn what_else_is_in_the_artifact_stays() {
     for (one, other) in answers(&again).iter().zip(answers(&direct)) {
         assert!((one.prob - other.prob).abs() < 1e-6);
     }
+}
+
+/// Temperature scaling has no intercept, which a change of the prevalence adds: it becomes Platt's.
+#[test]
+fn the_method_is_the_one_that_has_the_parameters() {
+    for before in all_kinds() {
+        let (old, new) = (before.artifact().header().method, change(&before, known(0.4, 0.1)));
+        let expected = match old {
+            Method::Temperature | Method::Unchanged => Method::Platt,
+            other => other,
+        };
+        assert_eq!(new.artifact().header().method, expected);
+    }
+}
+
+/// What the counted prevalence adds to the failure probability is said, and a known one adds nothing.
+#[test]
+fn the_failure_probability_of_a_counted_prevalence_is_said() {
+    let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.1).unwrap();
+    let counted = CalibrationPrevalence::Counted { positives: 320, n: 800, alpha: 0.05 };
+    for (shift, expected) in [(Shift::new(counted, 0.1).unwrap(), Some("0.05")), (known(0.4, 0.1), None)] {
+        let after = change(&stored(&fit, false), shift);
+        let parameters = after.artifact().header().provenance.parameters.to_owned();
+        assert_eq!(parameter_of(&parameters, "prevalence-alpha"), expected);
+    }
+    // As an f32 their sum is rounded up, here to 1.
+    let almost = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.95).unwrap();
+    let sum = f64::from(0.95f32) + 0.05;
+    assert!(sum < 1.0 && sum as f32 == 1.0);
+    let adjustment = Adjustment::new(Shift::new(counted, 0.1).unwrap());
+    assert_eq!(adjusted(&stored(&almost, false), &adjustment), Err(AdjustError::Alpha(sum)));
+}
+
+/// Ranges of the score and the band are moved with a prevalence that is known, and left out with one that is estimated.
+#[test]
+fn ranges_and_band_move_with_the_prevalence() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let scores: Vec<f32> = (0..900).map(|_| rng.random()).collect();
+    let labels: Vec<i64> = scores.iter().map(|&score| i64::from(rng.random::<f32>() < score)).collect();
+    let rows =
+        Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels)).unwrap();
+    let method = BinaryMethod::Isotonic(Isotonic::default());
+    let options = FitOptions::default().method(method).intervals(true).band(true);
+    let before = fit(&rows, &options).unwrap().artifact;
+    let shift = known(0.5, 0.1);
+    let after = change(&before, shift);
+    let (old, new) = (before.artifact(), after.artifact());
+    let (old, new) = (old.score_intervals().unwrap(), new.score_intervals().unwrap());
+    assert_eq!((old.alpha(), old.rate()), (new.alpha(), new.rate()));
+    let (old, new) = (old.table(0).unwrap(), new.table(0).unwrap());
+    assert_eq!(old.edges(), new.edges());
+    let moved = |end: f32| shift.prob(end.into());
+    let mut ranges = 0;
+    for (old, new) in old.intervals().zip(new.intervals()) {
+        let (down, up) = (moved(old.lo) - f64::from(new.lo), f64::from(new.hi) - moved(old.hi));
+        assert!((0.0..1e-7).contains(&down) && (0.0..1e-7).contains(&up), "{old:?} {new:?}");
+        ranges += 1;
+    }
+    assert!(ranges > 3);
+    let (old, new) = (before.artifact().band().unwrap(), after.artifact().band().unwrap());
+    assert_eq!((old.alpha(), old.lower().edges()), (new.alpha(), new.lower().edges()));
+    for (old, new) in old.upper().values().zip(new.upper().values()) {
+        assert!((0.0..1e-7).contains(&(f64::from(new) - moved(old))), "{old} {new}");
+    }
+    let estimated = Adjustment::new(shift).is_estimated(true);
+    let after = StoredArtifact::from_bytes(&adjusted(&before, &estimated).unwrap()).unwrap();
+    assert!(after.artifact().score_intervals().is_none() && after.artifact().band().is_none());
 }
 
 /// However many rows it is from.

@@ -304,6 +304,64 @@ fn thresholds_of_predictive_values_hold() {
     }
 }
 
+/// With two thresholds each predictive value is that of its own, and both fail together; with one, that of the specificity says both.
+#[test]
+fn predictive_values_are_of_the_threshold_that_raises_and_of_the_one_that_clears() {
+    let positives: Vec<u16> = (0..200).map(|i| 60 + i % 100).collect();
+    let negatives: Vec<u16> = (0..300).map(|i| i % 100).collect();
+    let (prevalence, delta) = (0.2, 0.05);
+    let least = |right, n| clopper_pearson(right, n, 2.0 * delta).lo;
+    let of = |sensitivity: f64, specificity: f64| {
+        let (true_positives, true_negatives) = (prevalence * sensitivity, (1.0 - prevalence) * specificity);
+        let ppv = true_positives / (true_positives + (1.0 - prevalence) * (1.0 - specificity));
+        (ppv, true_negatives / (true_negatives + prevalence * (1.0 - sensitivity)))
+    };
+    for (sensitivity, specificity, refers) in [(0.95, 0.9, true), (0.5, 0.5, false)] {
+        let found = OperatingPoints::find(
+            &alone(scores(&positives, &negatives)),
+            aims(Some(sensitivity), Some(specificity), 1.0 - delta),
+            Sharing::Own,
+        )
+        .unwrap();
+        let point = &found.points()[0];
+        assert_eq!(point.refers(), refers);
+        let values = found.predictive_values(point, prevalence).unwrap();
+        let counts = point.counts;
+        let raised = of(least(counts.positives_from_upper, 200), specificity);
+        let cleared = of(sensitivity, least(300 - counts.negatives_from_lower, 300));
+        assert!((values.ppv - raised.0).abs() < 1e-12, "{values:?} {raised:?}");
+        let npv = if refers { cleared.1 } else { raised.1 };
+        assert!((values.npv - npv).abs() < 1e-12 && (cleared.1 - raised.1).abs() > 0.001, "{values:?}");
+        let all = if refers { 4.0 * delta } else { 2.0 * delta };
+        assert!((values.confidence - (1.0 - all)).abs() < 1e-12, "{values:?}");
+    }
+    // What fails more often than not says nothing, and is said.
+    let rarely = OperatingPoints::find(
+        &alone(scores(&positives, &negatives)),
+        aims(Some(0.9), None, 0.4),
+        Sharing::Own,
+    )
+    .unwrap();
+    let values = rarely.predictive_values(&rarely.points()[0], prevalence).unwrap();
+    assert!((values.confidence + 0.2).abs() < 1e-12, "{values:?}");
+}
+
+/// Below 10 all are negative and from 90 on all are positive; between them half are.
+#[test]
+fn a_threshold_of_a_predictive_value_is_the_last_that_is_sure() {
+    let label = |i: u16| i % 100 >= 90 || i % 100 >= 10 && i / 100 % 2 == 0;
+    let keys = |is_positive: bool| -> Vec<u16> {
+        (0..1000).filter(|&i| label(i) == is_positive).map(|i| i % 100).collect()
+    };
+    let scores = scores(&keys(true), &keys(false));
+    let aim = Aim { level: 0.9, confidence: 0.95 };
+    assert_eq!(threshold_of_npv(&scores, aim, &[5, 10, 30, 50]), Ok(Some(10)));
+    assert_eq!(threshold_of_ppv(&scores, aim, &[50, 70, 90, 95]), Ok(Some(90)));
+    // Ten rows below 1 are too few, and so the search ends there.
+    assert_eq!(threshold_of_npv(&scores, aim, &[1, 5, 10]), Ok(None));
+    assert_eq!(threshold_of_ppv(&scores, aim, &[90, 95, 99]), Ok(None));
+}
+
 #[test]
 fn what_cannot_be_guaranteed_is_refused() {
     let find = |positives: &[u16], negatives: &[u16], aims| {
@@ -334,6 +392,8 @@ fn what_cannot_be_guaranteed_is_refused() {
     );
     let aim = Aim { level: 0.5, confidence: 0.5 };
     assert_eq!(threshold_of_ppv(&scores(&[1], &[1]), aim, &[2, 1]), Err(OperatingError::Grid));
+    assert_eq!(threshold_of_ppv(&scores(&[1], &[1]), aim, &[2, 2]), Err(OperatingError::Grid));
+    assert_eq!(threshold_of_npv(&scores(&[1], &[1]), aim, &[1, 2, 2]), Err(OperatingError::Grid));
     assert_eq!(threshold_of_ppv(&scores(&[1], &[1]), aim, &[]), Ok(None));
     let found = find(&[1; 9], &[1; 9], aims(Some(0.5), None, 0.9)).unwrap();
     for bad in [0.0, 1.0] {
@@ -355,6 +415,25 @@ fn a_specificity_may_never_raise() {
 }
 
 proptest! {
+    /// Negatives below a threshold are positives from it on, in a mirror.
+    #[test]
+    fn both_predictive_values_are_mirror_images(
+        rows in proptest::collection::vec((0u16..20, any::<bool>()), 1..300),
+        grid in proptest::collection::btree_set(1u32..=20, 1..8),
+        level in 30u32..95, confidence in 20u32..95,
+    ) {
+        let aim = Aim { level: f64::from(level) / 100.0, confidence: f64::from(confidence) / 100.0 };
+        let of = |label: bool, mirror: bool| -> Vec<u16> {
+            let keys = rows.iter().filter(|row| row.1 == label).map(|row| row.0);
+            keys.map(|key| if mirror { 255 - key } else { key }).collect()
+        };
+        let (plain, mirror) = (scores(&of(true, false), &of(false, false)), scores(&of(false, true), &of(true, true)));
+        let ascending: Vec<u32> = grid.iter().copied().collect();
+        let mirrored: Vec<u32> = grid.iter().rev().map(|threshold| 256 - threshold).collect();
+        let found = threshold_of_npv(&plain, aim, &ascending).unwrap();
+        prop_assert_eq!(found, threshold_of_ppv(&mirror, aim, &mirrored).unwrap().map(|threshold| 256 - threshold));
+    }
+
     /// The threshold is the highest that leaves no more positives below than are allowed, and the lowest that leaves no more
     /// negatives from it on.
     #[test]

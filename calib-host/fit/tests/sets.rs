@@ -1,12 +1,15 @@
 //! The guarantees of prediction sets, against every sample that there can be.
 
-use calib_core::ScoreEncoding;
-use calib_fit::data::CodeVectors;
+use calib_core::{QuantizedScore, ScoreEncoding};
+use calib_fit::artifact::SetsOnDevice;
+use calib_fit::data::{CodeVectors, DataError};
 use calib_fit::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim, SetError, SetFigures};
-use calib_fit::{VectorKind, Vectors};
+use calib_fit::stats::clopper_pearson;
+use calib_fit::{ArtifactOptions, StoredArtifact, VectorKind, Vectors};
 use proptest::prelude::*;
 
 const U8: ScoreEncoding = ScoreEncoding::U8 { scale: 1.0, zero_point: 0 };
+const SIXTEENTHS: ScoreEncoding = ScoreEncoding::U8 { scale: 0.0625, zero_point: 0 };
 
 /// What a row can be: its scores and its class, and its probability. Scores are tied within and among classes.
 const ROWS: [(&[i64; 3], i64, f64); 6] = [
@@ -166,6 +169,45 @@ fn classes_without_rows_are_in_every_set() {
     assert!(PredictionSets::fit(&rows, &[0], aim).is_err());
 }
 
+/// A class that is in every set is so in the artifact, too.
+#[test]
+fn sets_are_read_from_an_artifact_as_they_were_fitted() {
+    let (rows, labels) = conformities(&[0, 0, 0, 2, 2, 2]);
+    for by_class in [false, true] {
+        let aim = SetAim { alpha: 0.3, by_class, confidence: None };
+        let sets = PredictionSets::fit(&rows, &labels, aim).unwrap();
+        let device = SetsOnDevice { sets: &sets, encoding: U8, binary: false, never_empty: false };
+        let bytes = device.alone("", &ArtifactOptions::default()).unwrap();
+        let stored = StoredArtifact::from_bytes(&bytes).unwrap();
+        assert_eq!(PredictionSets::stored(&stored.artifact().prediction_sets().unwrap()), sets);
+        assert_eq!(
+            sets.thresholds().iter().filter(|threshold| threshold.key.is_none()).count(),
+            by_class.into()
+        );
+    }
+}
+
+#[test]
+fn the_conformities_of_a_binary_code_are_its_own_and_its_mirror_images() {
+    let code = |key| QuantizedScore::from_key(U8, key).unwrap();
+    let found = ConformityScores::of_binary_codes(&[0, 100, 127, 128, 255].map(code));
+    let rows: Vec<&[u32]> = found.rows().collect();
+    assert_eq!(rows, [[255, 0], [155, 100], [128, 127], [127, 128], [0, 255]]);
+    assert_eq!((found.predicted(), found.score()), (&[0, 0, 0, 1, 1][..], ConformityScore::Softmax));
+}
+
+/// Probabilities have no margins, and codes of logits no softmax.
+#[test]
+fn a_score_of_another_kind_is_refused() {
+    let probs = Vectors::new(vec![0.5, 0.25, 0.25], 3, VectorKind::Probs).unwrap();
+    assert_eq!(ConformityScores::of_vectors(&probs, ConformityScore::Margin), Err(DataError::MarginOfProbs));
+    let codes = CodeVectors::of_logits(&[9, 5, 0], 3, U8).unwrap();
+    assert_eq!(ConformityScores::of_code_probs(&codes), Err(DataError::SoftmaxOfCodes));
+    let codes = CodeVectors::new(&[9, 5, 2], 3, SIXTEENTHS).unwrap();
+    let found = ConformityScores::of_code_probs(&codes).unwrap();
+    assert_eq!((found.rows().next(), found.predicted()), (Some(&[9, 5, 2][..]), &[0][..]));
+}
+
 #[test]
 fn figures_of_other_rows_are_refused() {
     let (rows, labels) = conformities(&[0, 2, 4]);
@@ -209,7 +251,16 @@ proptest! {
             prop_assert_eq!((share.count, share.n), (count(&|i| sizes[i] == size && hits[i]), count(&|i| sizes[i] == size)));
         }
         prop_assert_eq!(figures.alone(), figures.by_size[1]);
+        prop_assert_eq!(figures.empty(), figures.by_size[0].n);
         prop_assert!(!never_empty || figures.empty() == 0);
+        // The shares of sets of more than 0, 1 and 2 classes, which fail together as often as one of them by itself may.
+        let (mut lo, mut hi) = (0.0, 0.0);
+        for size in 0..3 {
+            let share = clopper_pearson(count(&|i| sizes[i] > size), n, 0.05 / 3.0);
+            (lo, hi) = (lo + share.lo, hi + share.hi);
+        }
+        let interval = figures.mean_size_interval;
+        prop_assert!((interval.lo - lo).abs() < 1e-12 && (interval.hi - hi).abs() < 1e-12, "{interval:?} {lo} {hi}");
         let mean = sizes.iter().sum::<usize>() as f64 / n as f64;
         prop_assert!((figures.mean_size - mean).abs() < 1e-12);
         prop_assert!(figures.mean_size_interval.lo <= mean && mean <= figures.mean_size_interval.hi);

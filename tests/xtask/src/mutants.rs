@@ -1,6 +1,6 @@
 //! `cargo xtask mutants`
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -43,14 +43,24 @@ pub(crate) fn mutants(setup: Setup, flags::Mutants { package, file }: &flags::Mu
     bail!("no test notices these, and {SURVIVORS} does not accept them:\n{}", new.join("\n"))
 }
 
-/// What is missed and not accepted. A mutant is named by its file and its change: lines move.
+/// What is missed and not accepted. A mutant is named by its file and its change, as lines move, and is accepted as often as it is listed.
 fn new_survivors(missed: &str, accepted: &str) -> Vec<String> {
     let named = |line: &str| {
         let (place, change) = line.split_once(": ")?;
         Some(format!("{}: {change}", place.split(':').next()?))
     };
-    let accepted: BTreeSet<&str> = accepted.lines().filter(|line| !line.starts_with('#')).collect();
-    missed.lines().filter_map(named).filter(|mutant| !accepted.contains(&**mutant)).collect()
+    let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+    for mutant in accepted.lines().filter(|line| !line.starts_with('#')) {
+        *left.entry(mutant).or_default() += 1;
+    }
+    let is_new = |mutant: &String| match left.get_mut(&**mutant) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    };
+    missed.lines().filter_map(named).filter(is_new).collect()
 }
 
 #[cfg(test)]
@@ -64,6 +74,10 @@ mod tests {
         let accepted = "# Why.\ncalib-core/src/a.rs: replace < with <= in f\n";
         assert_eq!(new_survivors(missed, accepted), ["calib-core/src/b.rs: replace g with ()"]);
         assert_eq!(new_survivors("", accepted), [""; 0]);
+        // Another one of the same name is another one.
+        let two = "calib-core/src/a.rs:7:13: replace < with <= in f\ncalib-core/src/a.rs:8:13: replace < with <= in f\n";
+        assert_eq!(new_survivors(two, accepted), ["calib-core/src/a.rs: replace < with <= in f"]);
+        assert_eq!(new_survivors(two, &format!("{accepted}{accepted}")), [""; 0]);
     }
 
     #[test]

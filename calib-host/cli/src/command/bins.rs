@@ -214,7 +214,7 @@ impl Bins {
                 Ok((own.one_of_each_cluster(self.seed).expect("the rows were checked"), test))
             }
             None => halves(own.points, own.clusters.as_ref(), self.seed).map_err(|_| {
-                let one = if own.clusters.is_some() { "cluster" } else { "point" };
+                let one = if own.clusters.is_some() { "cluster" } else { "observation" };
                 Error::Usage(format!(
                     "{} has one {one}: two are needed: one to fit, one to evaluate",
                     self.scores().display()
@@ -237,7 +237,7 @@ impl Bins {
             "{} {}, {} test observations{}; bounds of the calibration error; any of them fails with probability at most {}, up to a \
              normal approximation: each is at {} / {}",
             thousands(n),
-            if test.clusters.is_some() { "points, one of each cluster" } else { "points" },
+            if test.clusters.is_some() { "observations, one of each cluster" } else { "observations" },
             thousands(test.points.len()),
             test.clusters
                 .as_ref()

@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::dash::{no_option, option};
 use crate::error::Error;
 use crate::next::{no_option, option};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};

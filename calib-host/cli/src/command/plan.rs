@@ -206,7 +206,7 @@ impl PlanCommand {
             self.epsilon.unwrap_or_default(),
             self.alpha
         )?;
-        writeln!(out, "{:>6} {:>9} {:>10}", "bins", "per bin", "points")?;
+        writeln!(out, "{:>6} {:>9} {:>10}", "bins", "per bin", "rows")?;
         for Plan { bins, rows_per_bin, n, .. } in plans {
             writeln!(out, "{bins:>6} {rows_per_bin:>9} {n:>10}")?;
         }

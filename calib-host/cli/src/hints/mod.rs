@@ -17,6 +17,7 @@ use calib_io::files::{
 use calib_io::input::are_thousands;
 
 use self::columns::{list, missing_column};
+use crate::dash::no_option;
 use crate::error::{Error, GuaranteeError, option};
 use crate::next::no_option;
 
@@ -541,6 +542,20 @@ mod tests {
         let downgrade = Error::from(FlashError::Refused(InstallError::Downgrade { held: 2, offered: 1 }));
         assert_eq!((downgrade.exit_code(), hint(&downgrade)), (1, None));
         assert!(downgrade.to_string().starts_with("the device would reject the calibrator: "));
+    }
+
+    /// A path that begins with a dash is an option to OpenSSL, too.
+    #[test]
+    fn a_hint_can_be_run_whatever_the_path() {
+        for (path, line) in [
+            ("k.pem", "-in k.pem -pubout -out k.pem.pub"),
+            ("-k.pem", "-in ./-k.pem -pubout -out ./-k.pem.pub"),
+            ("a k", "-in 'a k' -pubout -out 'a k.pub'"),
+        ] {
+            let cause = Box::new(OutputError::Exists("k.pem.pub".into()));
+            let error = OutputError::OnlyPrivateKey { path: path.into(), cause };
+            assert_eq!(of_output(&error).unwrap(), format!("make it with `openssl pkey {line}`"));
+        }
     }
 
     #[test]

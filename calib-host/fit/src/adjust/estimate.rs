@@ -108,7 +108,7 @@ fn most_likely(counts: &[(f64, u64)], from: f64) -> f64 {
             let all = prevalence * positive + (1.0 - prevalence) * negative;
             count as f64 * (positive - negative) / all
         };
-        counts.iter().filter(|count| count.1 > 0).map(term).sum()
+        counts.iter().map(term).sum()
     };
     let (mut lo, mut hi) = (0.0f64, 1.0f64);
     if slope(lo) <= 0.0 {

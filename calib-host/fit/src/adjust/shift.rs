@@ -139,6 +139,17 @@ mod tests {
         assert!(wide.lo < narrow.lo && narrow.lo == known.prob(0.5) && wide.hi == 1.0);
     }
 
+    /// The odds may be divided by as good as nothing, and multiplied by it.
+    #[test]
+    fn a_ratio_beyond_all_numbers_leaves_a_probability_certain() {
+        let least = f64::from_bits(1);
+        let up = Shift::new(CalibrationPrevalence::Stated(least), 0.5).unwrap();
+        assert_eq!([0.0, 0.3, 1.0].map(|prob| up.prob(prob)), [0.0, 1.0, 1.0]);
+        let down = Shift::new(CalibrationPrevalence::Stated(0.5), least).unwrap();
+        assert_eq!((down.prob(0.0), down.prob(1.0)), (0.0, 1.0));
+        assert!(down.prob(0.3) < 1e-300);
+    }
+
     #[test]
     fn what_is_no_prevalence_is_refused() {
         for bad in [0.0, 1.0, f64::NAN, -0.1] {

@@ -567,7 +567,7 @@ fn short(number: f32) -> String {
 ///
 /// // 400 points in 4 bins guarantee 0.15.
 /// let advice = points_for_a_useful_epsilon(&stored.artifact()).expect("0.15 is wide");
-/// assert!(advice.contains("points"), "{advice}");
+/// assert!(advice.contains("observations"), "{advice}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points_for_a_useful_epsilon(artifact: &Artifact<'_>) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::stats::thousands;
 /// let data = BinaryData::new(vec![0.125, 0.25, 0.75, 0.875], vec![false, true, false, true])?;
 /// let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(2)), 0.1)?.of_clusters(80, 0);
 /// let stored = StoredArtifact::from_bytes(&artifact_bytes(&fit, &Default::default())?)?;
-/// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration point)");
+/// assert_eq!(points(&stored.artifact()), "4 clusters (of their 80 rows one each is a calibration observation)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn points(artifact: &Artifact<'_>) -> String {

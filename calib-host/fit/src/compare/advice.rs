@@ -144,7 +144,7 @@ impl Unmet {
     }
 
     fn reason(&self, points: &CompareData, of_that: &str) -> String {
-        let units = if points.has_clusters() { "clusters" } else { "points" };
+        let units = if points.has_clusters() { "clusters" } else { "observations" };
         let (epsilon, n) = (self.epsilon, thousands(points.units()));
         let takes = match (self.bins, self.rows_per_bin, self.points) {
             (Some(bins), ..) => {

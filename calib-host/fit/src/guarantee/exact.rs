@@ -1,5 +1,6 @@
 //! Exact binomial bounds in place of Hoeffding's inequality: of a bin from its counts, and in advance.
 
+use super::theorems::sample_split;
 use crate::stats::{Interval, at_most, clopper_pearson};
 
 /// The bisection of [`exact_epsilon`] ends at this relative width. The result is rounded up by as much.
@@ -77,7 +78,7 @@ pub fn exact_epsilon(rows_per_bin: u64, bins: u64, alpha: f64) -> f64 {
 /// that probability, at a rate of `k / n + e`, exceeds half the level for some `k`.
 fn widest_epsilon(n: u64, level: f64) -> f64 {
     // Hoeffding's inequality: not less than the result.
-    let (mut too_small, mut enough) = (0.0, ((2.0 / level).ln() / (2.0 * n as f64)).sqrt().min(1.0));
+    let (mut too_small, mut enough) = (0.0, sample_split(n, 1, level).min(1.0));
     let mut likeliest = n / 2;
     while enough - too_small > PRECISION * enough {
         let middle = f64::midpoint(too_small, enough);

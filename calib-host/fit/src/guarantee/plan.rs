@@ -164,6 +164,25 @@ fn last(most: u64, meets: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
 
+    /// An epsilon that is just met is met, whichever number is looked for; and the least number may be the answer.
+    #[test]
+    fn the_searches_take_what_is_just_enough() {
+        for (bins, rows_per_bin) in [(10, 177), (1, 30), (3, 2)] {
+            let plan = Plan::new(bins * rows_per_bin, bins, 0.1).unwrap();
+            assert_eq!(Plan::fewest_points(bins, 0.1, plan.epsilon), Some(plan));
+            assert_eq!(Plan::most_bins_of(rows_per_bin, 0.1, plan.epsilon), Some(plan));
+        }
+        assert_eq!(Plan::fewest_points(10, 0.1, 3.0).unwrap().n, 20);
+        let plan = ClassPlan::new(2000, 90, 0.1, 3).unwrap();
+        assert_eq!(ClassPlan::fewest_rows_per_bin(2000, 0.1, 3, plan.epsilon), Some(plan));
+        let one = ClassPlan::new(90, 90, 0.1, 3).unwrap();
+        assert_eq!(ClassPlan::fewest_points(0.1, 3, one.epsilon), Some(one));
+        assert_eq!(ClassPlan::most_points(90, 0.1, 3, one.epsilon), Some(one));
+        // So many points that few bins of them can be counted.
+        let many = Plan::fewest_points(10, 0.1, 1e-7).unwrap();
+        assert!(many.epsilon <= 1e-7 && many.n > MOST_POINTS / 10 && many.n.is_multiple_of(10), "{many:?}");
+    }
+
     #[test]
     fn the_suggestions_of_figure_2() {
         // GR21, figure 2: n = 1K, B = 5 gives epsilon <= 0.12; 5K and 10: 0.08; 20K and 22: 0.06.

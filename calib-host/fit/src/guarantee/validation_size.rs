@@ -96,8 +96,9 @@ impl ValidationPlan {
 fn information(mean: f64, sd: f64) -> [f64; 3] {
     let normal = Normal::new(mean, sd).expect("the standard deviation is above 0");
     // The standard deviation of the logistic density bounds the stretches from the other side.
-    let stretches = (MAX_STANDARD_DEVIATIONS * sd).ceil() as usize + 8;
-    integral(mean - MAX_STANDARD_DEVIATIONS * sd, mean + MAX_STANDARD_DEVIATIONS * sd, stretches, |x| {
+    let reach = MAX_STANDARD_DEVIATIONS * sd;
+    let stretches = reach.ceil() as usize + 8;
+    integral(mean - reach, mean + reach, stretches, |x| {
         let e = (-x.abs()).exp();
         let weight = e / ((1.0 + e) * (1.0 + e)) * normal.pdf(x);
         [weight, weight * x, weight * x * x]
@@ -193,6 +194,43 @@ mod tests {
         for (p, auc) in [(0.001, 0.501), (0.5, 0.999), (0.999, 0.55)] {
             let got = size(p, auc, [0.02; 3]);
             assert!([got.auc, got.slope, got.intercept].iter().all(|n| n.is_finite() && *n > 0.0), "{got:?}");
+        }
+    }
+
+    /// The other label's rows have the same area, and their linear predictor the other sign.
+    #[test]
+    fn either_label_may_be_the_rare_one() {
+        for (p, auc) in [(0.001, 0.999), (0.02, 0.9), (0.3, 0.6)] {
+            let (rare, common) = (size(p, auc, [0.02; 3]), size(1.0 - p, auc, [0.02; 3]));
+            for (rare, common) in
+                [(rare.auc, common.auc), (rare.slope, common.slope), (rare.intercept, common.intercept)]
+            {
+                assert!((rare / common - 1.0).abs() < 1e-9, "{p} {auc}: {rare} {common}");
+            }
+        }
+        // By the trapezoidal rule on 400 000 stretches: nearly all that counts is four standard deviations from the mean.
+        let far = size(0.001, 0.999, [0.02, 0.15, 0.15]);
+        assert!((far.slope / 33_661.839_084_572_67 - 1.0).abs() < 1e-9, "{far:?}");
+        assert!((far.intercept / 187_188.065_457_512_33 - 1.0).abs() < 1e-9, "{far:?}");
+        // Linear predictors beyond what an exponential function holds.
+        let far = size(0.5, 1.0 - 1e-15, [0.02; 3]);
+        assert!(far.slope.is_finite() && far.intercept.is_finite(), "{far:?}");
+    }
+
+    #[test]
+    fn the_formulas_are_good_up_to_an_area_of_four_fifths() {
+        let is_rough = |auc| size(0.3, auc, [0.02; 3]).is_rough;
+        assert_eq!([0.8f64.next_down(), 0.8, 0.8f64.next_up()].map(is_rough), [false, false, true]);
+    }
+
+    #[test]
+    fn what_is_no_standard_error_is_refused() {
+        for at in 0..3 {
+            for bad in [0.0, -0.1, f64::INFINITY, f64::NAN] {
+                let mut errors = [0.02; 3];
+                errors[at] = bad;
+                assert!(std::panic::catch_unwind(|| size(0.3, 0.7, errors)).is_err(), "{at} {bad}");
+            }
         }
     }
 

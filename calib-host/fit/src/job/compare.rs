@@ -100,7 +100,7 @@ pub fn compare(
     };
     if judged.is_none() && points.units() < usize::from(options.folds) {
         let (units, folds) = (points.units(), options.folds);
-        let what = if points.has_clusters() { "clusters" } else { "points" };
+        let what = if points.has_clusters() { "clusters" } else { "observations" };
         let sentence = format!("{units} {what} are fewer than the {folds} folds: choose fewer with `folds`");
         return Err(OptionsError::new(sentence).into());
     }

@@ -80,7 +80,7 @@ fn least(right: u64, n: u64, delta: f64) -> f64 {
 }
 
 fn share(part: f64, rest: f64) -> f64 {
-    if part > 0.0 { part / (part + rest) } else { 0.0 }
+    part / (part + rest)
 }
 
 /// Finds the lowest threshold of a grid from which on the raised are positive with at least the aim's share, at the prevalence of

@@ -28,7 +28,7 @@ use crate::points::{Points, group};
 /// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(20));
 /// let fit = fit_top_label(&data, &options, 0.1)?;
 /// assert_eq!(fit.bins(), 3);
-/// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 points");
+/// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 observations");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
