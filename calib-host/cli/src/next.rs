@@ -18,19 +18,6 @@ use crate::options::artifact_of;
 use crate::out::is_standard_output;
 use crate::run::Run;
 
-/// A path that no command takes for an option.
-pub(crate) fn no_option(path: String) -> String {
-    if path.starts_with('-') && path != "-" { format!("./{path}") } else { path }
-}
-
-/// An option with its value, which may begin with a dash.
-pub(crate) fn option(name: &str, value: String) -> Vec<String> {
-    match value.starts_with('-') {
-        true => vec![format!("{name}={value}")],
-        false => vec![name.to_owned(), value],
-    }
-}
-
 /// A command, and what for. Names in capitals stand for files that calib does not know.
 pub(crate) type Suggestion = (Vec<String>, &'static str);
 

@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::context::Context;
 use crate::dash::{no_option, option};
 use crate::error::Error;
-use crate::next::{no_option, option};
 use crate::options::headings::{DATA, GUARANTEES, METHOD, OUTPUT, ROWS};
 use crate::options::{
     ClusterColumn, MethodChoice, SCORE_COLUMN, SameRows, ScoreSource, any_number, count, named, parse_alpha,

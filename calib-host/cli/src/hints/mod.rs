@@ -19,7 +19,6 @@ use calib_io::input::are_thousands;
 use self::columns::{list, missing_column};
 use crate::dash::no_option;
 use crate::error::{Error, GuaranteeError, option};
-use crate::next::no_option;
 
 /// What to do about an error.
 pub(crate) fn hint(error: &Error) -> Option<String> {
