@@ -304,7 +304,7 @@ fn an_epsilon_of_1_or_more_is_no_wide_one() {
         let row = |i: u32| format!("{},{}\n", f64::from(i) / 512.0, u8::from(i % every == 5));
         format!("score,label\n{}", (0..450).map(row).collect::<String>())
     };
-    let [nothing, wide] = ["Nothing is guaranteed", "Epsilon is wider than every probability"];
+    let [nothing, wide] = ["There is no useful guarantee", "Epsilon is wider than every probability"];
     let place = Workplace::new().with("rare.csv", rows(1000));
     let place = place.with("t.csv", rows(90));
     for (table, options, told) in [

@@ -191,30 +191,30 @@ fn a_page_is_headed_by_what_the_evidence_amounts_to() {
     let mut seen = std::collections::BTreeSet::new();
     for highest in 0..60 {
         let (standing, outcomes, page) = title(&counters(&place, "ward 3", [3, 3, 3, highest], None));
-        assert_ne!(outcomes.as_deref(), Some("alarm"));
+        assert_ne!(outcomes.as_deref(), Some("alert"));
         let expected = match standing.as_str() {
             "quiet" | "weak evidence" => "Quiet: little or no evidence against the calibrator",
-            "evidence" => "There is evidence against the calibrator, but not enough for an alarm",
+            "evidence" => "There is evidence against the calibrator, but not enough for an alert",
             _ => {
-                "Alarm: the scores are not like the reference scores. Only outcomes show whether the probabilities are still calibrated"
+                "Alert: the scores are not like the reference scores. Only outcomes show whether the probabilities are still calibrated"
             }
         };
         assert!(page.contains(expected), "{highest} {standing}: {page}");
         assert!(!page.contains("do not rely on the calibrator"), "{highest}");
         assert_eq!(page.contains("There is evidence against"), standing == "evidence", "{highest}");
-        assert_eq!(page.contains("Weak evidence suggests"), standing == "weak evidence", "{highest}");
+        assert_eq!(page.contains("There is weak evidence that"), standing == "weak evidence", "{highest}");
         seen.insert(standing);
     }
     assert_eq!(
         seen.iter().map(String::as_str).collect::<Vec<_>>(),
-        ["alarm", "evidence", "quiet", "weak evidence"]
+        ["alert", "evidence", "quiet", "weak evidence"]
     );
     // An alarm of outcomes is about the probabilities.
     let (_, outcomes, page) =
         title(&counters(&place, "ward 3", [200; 4], Some([[200; 4], [200, 200, 0, 0]])));
-    assert_eq!(outcomes.as_deref(), Some("alarm"));
+    assert_eq!(outcomes.as_deref(), Some("alert"));
     assert!(
-        page.contains("Alarm: do not rely on the calibrator") && !page.contains("Only outcomes show"),
+        page.contains("Alert: do not rely on the calibrator") && !page.contains("Only outcomes show"),
         "{page}"
     );
 }

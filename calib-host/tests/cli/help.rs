@@ -122,7 +122,7 @@ fn completions_and_manual_pages_know_the_options() {
         assert!(script.contains("rows-per-bin") && script.contains("scaling-binning"), "{shell}");
     }
     let page = place.ok("calib man fit").stdout;
-    assert!([".ie", "calib\\-fit", "points\\-per\\-bin"].iter().all(|part| page.contains(part)), "{page}");
+    assert!([".ie", "calib\\-fit", "rows\\-per\\-bin"].iter().all(|part| page.contains(part)), "{page}");
     place.says("calib man");
     place.says("calib man nothing");
     said!();

@@ -181,15 +181,16 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
         1 => String::new(),
         candidates => format!(", at alpha / {candidates} for each of {candidates} candidates"),
     };
-    let within = format!(
-        "With at least {}% probability over the draw of the {}, every bin's probability is within {} of the event rate{}{}",
-        percent_of_success(guarantee.alpha),
-        points(artifact),
-        // What is smaller has no digits to show.
-        shown_bound(4, f64::from(guarantee.epsilon).max(1e-7)),
-        meant(header.reduction),
-        if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
-    );
+    let within = |drawn: &str| {
+        format!(
+            "With at least {}% probability over the draw of the {drawn}, every bin's probability is within {} of the event rate{}{}",
+            percent_of_success(guarantee.alpha),
+            // What is smaller has no digits to show.
+            shown_bound(4, f64::from(guarantee.epsilon).max(1e-7)),
+            meant(header.reduction),
+            if cluster_rows(artifact).is_some() { " in a random row of a random cluster" } else { "" },
+        )
+    };
     let mut text = String::new();
     if has_empty_bins(artifact) {
         text += " Scores in bins without calibration observations are uncalibrated.";
@@ -215,7 +216,13 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
         _ => "",
     };
     let theorem = guarantee.theorem;
-    [format!("{within} ({theorem}{among}).{of_intervals}{text}"), format!("{within}.{text}")]
+    let observations = points(artifact);
+    let are_rows = cluster_rows(artifact).is_none() && counting_devices(artifact).is_none();
+    let in_brief = within(if are_rows { "calibration set" } else { &observations });
+    [
+        format!("{} ({theorem}{among}).{of_intervals}{text}", within(&observations)),
+        format!("{in_brief}.{text}"),
+    ]
 }
 
 /// For which tables nothing is guaranteed because they are uncalibrated.
