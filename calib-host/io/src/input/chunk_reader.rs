@@ -241,12 +241,14 @@ impl Table {
         }
         let reading = Reading::new(source.options());
         let mut chunks = input.all_chunks(projection, &reading)?;
-        let mut table = chunks.next()?.ok_or_else(|| empty(Problem::Empty))?;
+        let within = |table: Self| match table.len_bytes() > max {
+            true => Err(empty(Problem::TableTooLarge { max })),
+            false => Ok(table),
+        };
+        let mut table = within(chunks.next()?.ok_or_else(|| empty(Problem::Empty))?)?;
         while let Some(chunk) = chunks.next()? {
             table.append(chunk);
-            if table.len_bytes() > max {
-                return Err(empty(Problem::TableTooLarge { max }));
-            }
+            table = within(table)?;
         }
         table.make_whole();
         if !source.left_out().is_empty() {

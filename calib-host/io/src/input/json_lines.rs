@@ -19,6 +19,9 @@ use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks};
 use super::values::Values;
 use crate::files::{FileError, Format, Location, Problem, Row};
 
+/// After so many rows it is seen that the cells are not too large.
+const CHECKED_ROWS: usize = 1 << 16;
+
 /// What is read, and what the columns are called.
 struct Schema {
     place: Location,
@@ -173,6 +176,11 @@ impl Schema {
                 if *last != rows {
                     table.push(column, TableCell::Missing);
                 }
+            }
+            // A file of which all columns are read is one chunk.
+            if rows % CHECKED_ROWS == 0 && table.len_bytes() > MAX_UNPACKED_BYTES {
+                let problem = Problem::TableTooLarge { max: MAX_UNPACKED_BYTES };
+                return Err(FileError::input(self.place.clone(), problem));
             }
             // Objects that have no field in common make more cells than the file has bytes.
             let cells = (rows as u64).saturating_mul(table.width() as u64);
