@@ -148,7 +148,7 @@ impl Unmet {
         let (epsilon, n) = (self.epsilon, thousands(points.units()));
         let takes = match (self.bins, self.rows_per_bin, self.points) {
             (Some(bins), ..) => {
-                format!("{n} {units} reach it with at most {} of umd", number_of(bins as u64, "bin"))
+                format!("{n} {units} reach it with at most {} of umd", number_of(bins, "bin"))
             }
             (_, Some(per_bin), _) => {
                 format!("{n} {units} reach it with at least {} per bin", thousands(per_bin))

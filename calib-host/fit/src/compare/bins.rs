@@ -62,9 +62,8 @@ fn compare(a: &(f64, bool), b: &(f64, bool)) -> Ordering {
 }
 
 /// Fits uniform-mass binning with each number of bins to `calibration`, and judges it on `test`. More bins lower the squared error
-/// as long as there are points for them, and raise what can be said about the calibration error. A bound is an estimate of the squared error plus a margin. The margin is a normal quantile at `1
-/// - alpha / M` times
-/// the standard deviation of its resamples, where `M` is how many numbers of bins are tried: so all of them hold simultaneously, and
+/// as long as there are points for them, and raise what can be said about the calibration error. A bound is an estimate of the squared error plus a margin. The margin is a normal quantile
+/// at `1 - alpha / M` times the standard deviation of its resamples, where `M` is how many numbers of bins are tried: so all of them hold simultaneously, and
 /// with them that of whichever is taken, as far as the normal approximation does.
 ///
 /// ```
