@@ -344,7 +344,7 @@ fn assumptions_of_ranges(
 fn independent(artifact: &Artifact<'_>) -> Condition {
     match cluster_rows(artifact) {
         None => Condition::new(
-            "independent observations (one per patient)",
+            "independent rows (one per patient)",
             "The calibration observations are independent: one per patient, or one per other independent unit. Several recordings, \
              frames or visits of one patient are not.",
         ),
