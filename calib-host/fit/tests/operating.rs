@@ -349,7 +349,7 @@ fn predictive_values_are_of_the_threshold_that_raises_and_of_the_one_that_clears
 /// Below 10 all are negative and from 90 on all are positive; between them half are.
 #[test]
 fn a_threshold_of_a_predictive_value_is_the_last_that_is_sure() {
-    let label = |i: u16| i % 100 >= 90 || i % 100 >= 10 && i / 100 % 2 == 0;
+    let label = |i: u16| i % 100 >= 90 || i % 100 >= 10 && (i / 100).is_multiple_of(2);
     let keys = |is_positive: bool| -> Vec<u16> {
         (0..1000).filter(|&i| label(i) == is_positive).map(|i| i % 100).collect()
     };

@@ -196,7 +196,7 @@ fn the_conformities_of_a_binary_code_are_its_own_and_its_mirror_images() {
     assert_eq!((found.predicted(), found.score()), (&[0, 0, 0, 1, 1][..], ConformityScore::Softmax));
     // Also where codes are below 0.
     let signed = QuantizedScore::new(ScoreEncoding::I8 { scale: 1.0, zero_point: 0 }, -28).unwrap();
-    assert_eq!(Conformities::of_binary_codes(&[signed]).rows().next(), Some(&[155, 100][..]));
+    assert_eq!(ConformityScores::of_binary_codes(&[signed]).rows().next(), Some(&[155, 100][..]));
 }
 
 /// Probabilities have no margins, and codes of logits no softmax.
