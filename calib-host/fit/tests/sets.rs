@@ -179,7 +179,7 @@ fn sets_are_read_from_an_artifact_as_they_were_fitted() {
         let device = SetsOnDevice { sets: &sets, encoding: U8, binary: false, never_empty: false };
         let bytes = device.alone("", &ArtifactOptions::default()).unwrap();
         let stored = StoredArtifact::from_bytes(&bytes).unwrap();
-        assert_eq!(PredictionSets::stored(&stored.artifact().prediction_sets().unwrap()), sets);
+        assert_eq!(PredictionSets::stored(stored.artifact().prediction_sets().unwrap()), sets);
         assert_eq!(
             sets.thresholds().iter().filter(|threshold| threshold.key.is_none()).count(),
             by_class.into()
