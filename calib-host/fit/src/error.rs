@@ -59,7 +59,7 @@ pub enum FitError {
     #[error("{0} bins: a table has 1 to 65536")]
     BinCount(usize),
     /// The points per bin are below 2.
-    #[error("{0} observations per bin: at least 2 are needed")]
+    #[error("a bin of {0} is too small: at least 2 observations are needed")]
     RowsPerBin(usize),
     /// The failure probability is not in `(0, 1)`.
     #[error("alpha is {_0:?}: {}", alpha_fault(*_0))]
