@@ -2,7 +2,7 @@
 
 use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
 use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval, RangeTest};
-use calib_fit::stats::percent_of_success;
+use calib_fit::stats::{percent_of_success, thousands};
 use minijinja::{AutoEscape, Environment, Value, context};
 
 use super::classes::ranges;
@@ -134,6 +134,7 @@ impl Page<'_> {
     /// The page with what its own template takes.
     pub(super) fn html(&self, own: Value) -> Result<String, PageError> {
         let mut environment = Environment::new();
+        environment.add_filter("thousands", |count: u64| thousands(count));
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_template("parts.html", include_str!("parts.html"))?;
         environment.add_template("page.html", include_str!("page.html"))?;
