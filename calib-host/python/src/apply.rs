@@ -3,8 +3,8 @@
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::apply::{Applied, Outputs, RandomWords, apply as apply_rows, apply_probs, calibrate};
-use calib_fit::data::{CodeVectors, DataError, VectorKind};
 use calib_fit::cancel::check_canceled;
+use calib_fit::data::{CodeVectors, DataError, VectorKind};
 use calib_fit::{ScoreKind, StoredArtifact, Vectors};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;

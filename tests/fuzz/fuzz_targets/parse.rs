@@ -246,7 +246,11 @@ fn table_of<'a>(
     classes: usize,
 ) -> Option<TableBeside<'a>> {
     let index = if count == 1 { 0 } else { usize::from(class) };
-    if usize::from(class) < classes && index < count { TableBeside::of(artifact, first + index) } else { None }
+    if usize::from(class) < classes && index < count {
+        TableBeside::of(artifact, first + index)
+    } else {
+        None
+    }
 }
 
 /// A table with the ranges of the score beside it.

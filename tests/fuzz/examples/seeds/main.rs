@@ -14,7 +14,7 @@ use calib_core::decision::{
     SetParts, Threshold, Thresholds,
 };
 use calib_core::monitor::LogEvidence;
-use calib_core::slot::{UnusableSlot, Receipt, SlotContent, SlotFault};
+use calib_core::slot::{Receipt, SlotContent, SlotFault, UnusableSlot};
 use calib_core::table::{
     CodeTable, CompactTable, InterpolatedMarginTable, InterpolatedTable, MarginFunction, MarginScaling,
     MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
@@ -25,9 +25,9 @@ use calib_core::vector::{
     VectorScaling,
 };
 use calib_core::wire::{
-    self, ActionOnAlarm, Answer, Beside, CalibratorStatus, Counters, CountersRefusal, Persistence, KnownOutcomes,
-    Measurement, Missing, PROTOCOL_VERSION, PredictionOutcome, Question, Questions, Raised, Ranked, Refusal,
-    Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
+    self, ActionOnAlarm, Answer, Beside, CalibratorStatus, Counters, CountersRefusal, KnownOutcomes,
+    Measurement, Missing, PROTOCOL_VERSION, Persistence, PredictionOutcome, Question, Questions, Raised,
+    Ranked, Refusal, Reply, ReplyBody, Request, RequestBody, ScoreEcho, Scores, Slots, UpdateStatus, Watched,
 };
 use calib_core::{
     AlarmRule, BinFlags, Calibrated, ClassifierId, Identity, Margin, Outcome, ParseError, ProbInterval,
