@@ -281,12 +281,12 @@ mod tests {
             (0.000_9, "0"),
         ] {
             for (accuracy, of) in [
-                (Accuracy::PositivePredictiveValue, "those raised are of class 1"),
-                (Accuracy::NegativePredictiveValue, "those cleared are of class 0"),
+                (Accuracy::PositivePredictiveValue, "positive predictive value"),
+                (Accuracy::NegativePredictiveValue, "negative predictive value"),
             ] {
                 let guarantee =
                     AccuracyGuarantee { accuracy, level, confidence: 0.799_999_95, prevalence: Some(0.01) };
-                let said = format!("at least {ppv} % of {of} where 1 % are of class 1, with 80 % confidence");
+                let said = format!("{of} at least {ppv}% at a prevalence of 1%, with 80% confidence");
                 assert_eq!(guaranteed(&guarantee), said, "{level}");
             }
         }
