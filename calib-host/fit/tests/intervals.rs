@@ -326,7 +326,7 @@ fn a_blend_that_is_worse_than_the_scores_is_warned_of() {
             Some(warning) => {
                 let text = warning.to_string();
                 assert!(
-                    text.starts_with("The blend is significantly worse") && text.contains("`method=none`"),
+                    text.starts_with("The blend is significantly worse") && text.contains("method=none"),
                     "{text}"
                 );
                 assert!(!warning.is_doubt());
