@@ -435,7 +435,7 @@ impl fmt::Display for Flaw {
                 write!(
                     f,
                     "The calibrator{} is not increasing everywhere: the event rate falls from within {from} to within {to} at higher \
-                     scores. Chance does not explain this. Are the scores from more than one model or group?",
+                     scores (exact intervals, simultaneous at level 1 - alpha). Are the scores from more than one model or group?",
                     whose(of)
                 )
             }
