@@ -81,32 +81,3 @@ fn intervals_of_all_bins_hold_together() {
         assert!(outside <= 60 && beyond <= outside, "{}: {outside}, {beyond} of 400", population.name);
     }
 }
-
-/// Prints a table, and fails where more sets fail than alpha and four standard errors of the share allow. Run with `--ignored --nocapture`;
-/// `SETS` is the number of sets of each cell.
-#[test]
-#[ignore = "many draws: minutes of a release build"]
-fn table_of_failures() {
-    let sets: u32 = std::env::var("SETS").ok().and_then(|sets| sets.parse().ok()).unwrap_or(400);
-    println!("intervals outside / epsilon exceeded, per cent of {sets} sets");
-    for alpha in [0.1, 0.5] {
-        for population in &POPULATIONS {
-            let mut line = format!("alpha {alpha} {:>12}", population.name);
-            for n in [30, 100, 300, 1000, 3000, 20_000] {
-                let mut rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
-                let sets = if n > 3000 { sets / 4 } else { sets };
-                let missed = population
-                    .failures(n, alpha, sets, &mut rng)
-                    .map(|count| 100.0 * f64::from(count) / f64::from(sets));
-                let allowed = alpha + 4.0 * (alpha * (1.0 - alpha) / f64::from(sets)).sqrt();
-                assert!(
-                    missed.iter().all(|missed| *missed <= 100.0 * allowed),
-                    "{} {n}: {missed:?}",
-                    population.name
-                );
-                line += &format!("  {n}: {:.1} / {:.1}", missed[0], missed[1]);
-            }
-            println!("{line}");
-        }
-    }
-}

@@ -1,4 +1,4 @@
-//! `cargo xtask bench host` and `cargo xtask bench monitor`
+//! `cargo xtask bench host`, `cargo xtask bench monitor` and `cargo xtask bench coverage`
 
 use anyhow::Result;
 use xtask::{cargo, root, run};
@@ -39,4 +39,11 @@ pub(crate) fn monitor(setup: Setup, flags::Monitor { lives, trials }: &flags::Mo
         [number("--lives", lives), number("--trials", trials)].into_iter().flatten().flatten().collect();
     arguments.extend(["--python".to_owned(), python.display().to_string()]);
     claims("lives", arguments)
+}
+
+/// Draws calibration sets with a release build of `coverage`. A guarantee that fails significantly more often than its alpha is a failure.
+pub(crate) fn coverage(flags::Coverage { sets, only }: &flags::Coverage) -> Result<()> {
+    let sets = sets.map(|n| ["--sets".to_owned(), n.to_string()]);
+    let only = only.iter().map(|words| ["--only".to_owned(), words.clone()]);
+    claims("coverage", sets.into_iter().chain(only).flatten().collect())
 }

@@ -98,6 +98,15 @@ xflags::xflags! {
                 /// How many streams of FriedmanDrift; 1000 if not given.
                 optional --trials n: u32
             }
+            /// Draw many calibration sets from distributions of known truth: how often guarantees fail.
+            ///
+            /// A guarantee that fails significantly more often than its alpha is a failure.
+            cmd coverage {
+                /// How many calibration sets of each cell; 10,000 if not given, and a fifth of them above 1,000 rows.
+                optional --sets n: u64
+                /// Only distributions whose names contain this.
+                optional --only words: String
+            }
             /// Compare calibration methods of several packages on real data and on curves that are known.
             ///
             /// In a virtual environment with their Python packages, which ship the data. A criterion that fails is a failure.

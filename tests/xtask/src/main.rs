@@ -57,6 +57,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::Bench(bench) => match bench.subcommand {
             BenchCmd::Host(host) => bench::host(setup, &host),
             BenchCmd::Monitor(monitor) => bench::monitor(setup, &monitor),
+            BenchCmd::Coverage(coverage) => bench::coverage(&coverage),
             BenchCmd::Accuracy(accuracy) => wheel::accuracy(setup, &accuracy),
             BenchCmd::Python(python) => wheel::bench(setup, python.rows),
             BenchCmd::Device(device) => devices::count(setup, &device),

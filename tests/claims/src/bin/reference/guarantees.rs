@@ -1,6 +1,7 @@
 //! How often the guarantees of operating points, prediction sets and adjusted calibrators fail, over many calibration sets.
 
 use anyhow::{Context, Result, ensure};
+use calib_claims::truth::Truth;
 use calib_core::ScoreEncoding;
 use calib_host::adjust::{Adjustment, CalibrationPrevalence, Shift, adjusted};
 use calib_host::operating::{Aim, Aims, GroupScores, KeyedScores, OperatingError, OperatingPoints, Sharing};
@@ -11,8 +12,6 @@ use calib_host::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use super::truth::Truth;
 
 const SETS: u64 = 10_000;
 const SEED: u64 = 17;

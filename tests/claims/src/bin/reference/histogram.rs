@@ -1,12 +1,11 @@
 //! Histogram binning against scaling-binning (Kumar, Liang and Ma 2019, appendix E).
 
 use anyhow::{Context, Result};
+use calib_claims::truth::Truth;
 use calib_host::binary::{Loss, ScalingBinning, ScalingMethod};
 use calib_host::{BinaryMethod, Umd, fit_binary};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-
-use super::truth::Truth;
 
 const SETS: u64 = 1000;
 

@@ -1,12 +1,12 @@
 //! Points per bin against a fixed number of bins where some classes are rare (Gupta and Ramdas 2022, appendix B.2).
 
 use anyhow::{Context, Result, ensure};
+use calib_claims::truth::Truth;
 use calib_host::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::steps;
-use super::truth::Truth;
 
 const DRAWS: u64 = 50;
 const N: usize = 40_000;

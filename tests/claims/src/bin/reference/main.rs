@@ -1,7 +1,6 @@
 //! `cargo xtask papers`: ours against reference values that were computed independently.
 
 mod assessment;
-mod coverage;
 mod decide;
 mod guarantees;
 mod histogram;
@@ -9,7 +8,6 @@ mod imbalance;
 mod reductions;
 mod scaling;
 mod simplex;
-mod truth;
 mod validity;
 
 use std::fs;
@@ -73,7 +71,6 @@ fn papers(data: &Path, refs: &Path) -> Result<()> {
     decide::decide()?;
     simplex::simplex()?;
     assessment::estimators()?;
-    coverage::coverage()?;
     histogram::histogram()?;
     imbalance::imbalance()?;
     guarantees::guarantees()

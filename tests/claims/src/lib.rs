@@ -1,0 +1,3 @@
+//! What several of the programs need.
+
+pub mod truth;
