@@ -69,26 +69,3 @@ fn bands_hold_for_all_scores_together() {
     let (failed, width) = POPULATIONS[0].failures(200, 0.5, 200, &mut rng);
     assert!(failed > 10 && width < 0.5, "{failed} of 200, {width}");
 }
-
-/// Prints a table, and fails where more sets fail than alpha and four standard errors of the share allow. Run with `--ignored --nocapture`;
-/// `SETS` is the number of sets of each cell.
-#[test]
-#[ignore = "many draws: minutes of a release build"]
-fn table_of_failures_of_bands() {
-    let sets: u32 = std::env::var("SETS").ok().and_then(|sets| sets.parse().ok()).unwrap_or(2000);
-    println!("bands that fail, per cent of {sets} sets, and their mean width");
-    for alpha in [0.1, 0.5] {
-        for population in &POPULATIONS {
-            let mut line = format!("alpha {alpha} {:>12}", population.name);
-            for n in [200, 1000, 5000] {
-                let mut rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
-                let (failed, width) = population.failures(n, alpha, sets, &mut rng);
-                let share = f64::from(failed) / f64::from(sets);
-                let allowed = alpha + 4.0 * (alpha * (1.0 - alpha) / f64::from(sets)).sqrt();
-                assert!(share <= allowed, "{} {n}: {share}", population.name);
-                line += &format!("  {n}: {:.1} ({width:.3})", 100.0 * share);
-            }
-            println!("{line}");
-        }
-    }
-}
