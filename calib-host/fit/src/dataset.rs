@@ -442,7 +442,7 @@ impl Dataset {
         let repeats = || match &self.content {
             Content::Points(points) if !points.are_counted() => Repeats::noticed_in(points),
             Content::Vectors(vectors, labels) => {
-                let rows = vectors.top_labels().zip(labels);
+                let rows = vectors.top_labels().iter().zip(labels);
                 let (scores, hits): (Vec<f32>, Vec<bool>) =
                     rows.map(|(top, &label)| (top.score.get(), i64::from(top.class) == label)).unzip();
                 let data = BinaryData::from_device_scores(&scores, &hits).expect("the vectors were checked");

@@ -67,7 +67,7 @@ fn matrices(source: &Source) {
         let Some(vectors) = told(vectors(source, kind)) else { continue };
         assert!(vectors.len() > 0 && vectors.classes() >= 2);
         assert!(vectors.probs_f64().iter().all(|prob| (0.0..=1.0).contains(prob)));
-        assert!(vectors.top_labels().all(|top| usize::from(top.class) < vectors.classes()));
+        assert!(vectors.top_labels().iter().all(|top| usize::from(top.class) < vectors.classes()));
     }
 }
 

@@ -134,7 +134,7 @@ impl CompareData {
         let hits = match &self.points {
             Points::Binary(_, points) => points.iter().filter(|(_, label)| *label).count(),
             Points::Vectors { vectors, labels, claim: Claim::TopLabel } => {
-                let rows = vectors.top_labels().zip(labels);
+                let rows = vectors.top_labels().iter().zip(labels);
                 rows.filter(|(top, label)| i64::from(top.class) == **label).count()
             }
             Points::Vectors { .. } => return None,

@@ -17,6 +17,7 @@ mod rounding;
 mod row_groups;
 mod rows_digest;
 mod rows_hash;
+mod softmax;
 mod vectors;
 mod weighted;
 

@@ -51,7 +51,7 @@ impl TopLabelData {
     /// As [`TopLabelData::new`].
     pub fn from_vectors(vectors: &Vectors, labels: &[i64]) -> Result<Self, DataError> {
         let (predicted, scores) =
-            vectors.top_labels().map(|top| (top.class, f64::from(top.score.get()))).unzip();
+            vectors.top_labels().iter().map(|top| (top.class, f64::from(top.score.get()))).unzip();
         Self::new(predicted, scores, labels, vectors.classes())
     }
 

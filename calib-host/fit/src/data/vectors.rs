@@ -1,13 +1,15 @@
 //! Vectors of scores, one entry per class, checked once.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use calib_core::score::MAX_CLASSES;
-use calib_core::{Logits, Probs, ScoreVector, TopLabel};
+use calib_core::{Logits, Probs, Score, ScoreVector, TopLabel};
 use rayon::prelude::*;
 
 use super::error::DataError;
 use super::rows_digest::RowsDigest;
+use super::softmax::exp_differences;
 
 /// So many rows are worth a thread's while.
 const PART_ROWS: usize = 1 << 13;
@@ -22,11 +24,19 @@ pub enum VectorKind {
 }
 
 /// `n >= 1` checked vectors of `L >= 2` entries in the device's `f32`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Vectors {
     values: Vec<f32>,
     classes: usize,
     kind: VectorKind,
+    /// Predictions are looked at several times.
+    top_labels: OnceLock<Vec<TopLabel>>,
+}
+
+impl PartialEq for Vectors {
+    fn eq(&self, other: &Self) -> bool {
+        (self.classes, self.kind) == (other.classes, other.kind) && self.values == other.values
+    }
 }
 
 impl Vectors {
@@ -53,7 +63,7 @@ impl Vectors {
         };
         match values.par_chunks_exact(classes).enumerate().with_min_len(PART_ROWS).find_map_first(fault) {
             Some(fault) => Err(fault),
-            None => Ok(Self { values, classes, kind }),
+            None => Ok(Self { values, classes, kind, top_labels: OnceLock::new() }),
         }
     }
 
@@ -82,7 +92,8 @@ impl Vectors {
     pub fn part(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "no rows");
         let row = |&row: &usize| &self.values[row * self.classes..][..self.classes];
-        Self { values: rows.iter().flat_map(row).copied().collect(), ..*self }
+        let values = rows.iter().flat_map(row).copied().collect();
+        Self { values, classes: self.classes, kind: self.kind, top_labels: OnceLock::new() }
     }
 
     /// The order of two rows by their entries; no entry is NaN, and -0 counts as 0.
@@ -127,9 +138,32 @@ impl Vectors {
         self.rows().map(|row| self.vector(row))
     }
 
-    /// Every row's predicted class and score, computed as the device does.
-    pub fn top_labels(&self) -> impl Iterator<Item = TopLabel> {
-        self.vectors().map(|vector| vector.top_label())
+    /// Every row's predicted class and score, with the bits of the device.
+    pub fn top_labels(&self) -> &[TopLabel] {
+        let of_row = |exps: &mut Vec<f32>, row: &[f32]| match self.kind {
+            VectorKind::Probs => self.vector(row).top_label(),
+            VectorKind::Logits => {
+                let (class, max) = largest(row);
+                let score = Score::new(1.0 / exp_differences(row, max, exps));
+                TopLabel { class: class as u16, score: score.expect("the sum is at least 1") }
+            }
+        };
+        let of_all = || {
+            let rows = self.values.par_chunks_exact(self.classes).with_min_len(PART_ROWS);
+            rows.map_init(Vec::new, of_row).collect()
+        };
+        self.top_labels.get_or_init(of_all)
+    }
+
+    /// Appends the scores of all classes of a row, with the bits of the device; `exps` is for what is computed on the way.
+    pub(crate) fn scores_of(&self, row: &[f32], exps: &mut Vec<f32>, scores: &mut Vec<f64>) {
+        match self.kind {
+            VectorKind::Probs => scores.extend(self.vector(row).scores().map(|score| f64::from(score.get()))),
+            VectorKind::Logits => {
+                let sum = exp_differences(row, largest(row).1, exps);
+                scores.extend(exps.iter().map(|exp| f64::from(exp / sum)));
+            }
+        }
     }
 
     /// The probabilities of all rows and classes, row-major, with the softmax computed in `f64`.
@@ -197,6 +231,17 @@ impl Vectors {
     }
 }
 
+/// The first class with the largest logit, and that logit.
+fn largest(row: &[f32]) -> (usize, f32) {
+    let mut first = (0, row[0]);
+    for (class, &logit) in row.iter().enumerate() {
+        if logit > first.1 {
+            first = (class, logit);
+        }
+    }
+    first
+}
+
 /// Compares rows entry by entry; no entry is NaN, and -0 counts as 0.
 pub(super) fn compare(a: &[f32], b: &[f32]) -> Ordering {
     let different = a.iter().zip(b).map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0)));
@@ -205,12 +250,34 @@ pub(super) fn compare(a: &[f32], b: &[f32]) -> Ordering {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Differences up to where an exponential is 0, and rows longer and shorter than what is computed together.
+        #[test]
+        fn scores_have_the_bits_of_the_device(
+            classes in 2usize..20,
+            logits in proptest::collection::vec(prop_oneof![-120f32..120.0, -3f32..3.0, Just(0.0), Just(f32::MIN)], 200),
+        ) {
+            let values = logits[..logits.len() / classes * classes].to_vec();
+            let vectors = Vectors::new(values, classes, VectorKind::Logits).unwrap();
+            let of_device: Vec<TopLabel> = vectors.vectors().map(|vector| vector.top_label()).collect();
+            prop_assert_eq!(vectors.top_labels(), &of_device[..]);
+            for row in vectors.rows() {
+                let (mut exps, mut scores) = (Vec::new(), Vec::new());
+                vectors.scores_of(row, &mut exps, &mut scores);
+                let of_device: Vec<f64> = vectors.vector(row).scores().map(|score| score.get().into()).collect();
+                prop_assert_eq!(scores, of_device);
+            }
+        }
+    }
 
     #[test]
     fn f64_and_f32_softmax_agree_to_f32_precision() {
         let vectors = Vectors::new(vec![0.5, -1.0, 3.0, 1.0, 1.0, 0.0], 3, VectorKind::Logits).unwrap();
-        for (device, reference) in vectors.top_labels().zip(vectors.top_labels_f64()) {
+        for (device, reference) in vectors.top_labels().iter().zip(vectors.top_labels_f64()) {
             assert_eq!(device.class, reference.0);
             assert!((f64::from(device.score.get()) - reference.1).abs() < 1e-7);
         }

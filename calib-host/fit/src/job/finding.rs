@@ -86,8 +86,9 @@ impl Finding {
             }
             Content::Vectors(vectors, labels) if vectors.kind() == VectorKind::Probs => {
                 let are_classes = vectors.rows().all(|row| row.iter().all(|prob| [0.0, 1.0].contains(prob)));
-                let are_labels =
-                    || vectors.top_labels().zip(labels).all(|(top, label)| i64::from(top.class) == *label);
+                let are_labels = || {
+                    vectors.top_labels().iter().zip(labels).all(|(top, label)| i64::from(top.class) == *label)
+                };
                 are_classes.then(|| Self::of_classes(are_labels()))
             }
             _ => None,

@@ -44,15 +44,15 @@ impl Problems {
             (vectors.rows(), vectors.classes()),
             labels,
             reduction,
-            |row, k, first| {
+            |(at, row), k, first| {
                 if k == 1 {
-                    // The same as the first of several, in less time.
-                    return first.push(score(&vectors.vector(row).top_label()));
+                    // The same as the first of several, and known.
+                    return first.push(score(&vectors.top_labels()[at]));
                 }
                 let mut top = [TopLabel::default(); MAX_TOP_K];
                 first.extend(vectors.vector(row).top_k(&mut top[..k]).iter().map(score));
             },
-            |row, all| all.extend(vectors.vector(row).scores().map(|score| f64::from(score.get()))),
+            |row, exps, all| vectors.scores_of(row, exps, all),
         )
     }
 
@@ -66,14 +66,14 @@ impl Problems {
             (vectors.rows(), vectors.classes()),
             labels,
             reduction,
-            |row, k, first| {
+            |(_, row), k, first| {
                 let scores: Vec<f64> = vectors.scores_f64(row).collect();
                 let mut order: Vec<usize> = (0..row.len()).collect();
                 // Stable: ties keep the order of the classes.
                 order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
                 first.extend(order[..k].iter().map(|&class| (class as u16, scores[class])));
             },
-            |row, all| all.extend(vectors.scores_f64(row)),
+            |row, _, all| all.extend(vectors.scores_f64(row)),
         )
     }
 
@@ -104,11 +104,11 @@ impl Problems {
             (vectors.rows(), vectors.classes()),
             labels,
             reduction,
-            |row, _, first| {
+            |(_, row), _, first| {
                 let top = Logits::new(row).expect("checked before").top_label_margin();
                 first.push((top.class, top.margin.get().into()));
             },
-            |_, _| unreachable!("a top-two margin is of the predicted class only"),
+            |_, _, _| unreachable!("a top-two margin is of the predicted class only"),
         )?;
         Ok(Self { scores: ScoreKind::Margin, ..problems })
     }
@@ -129,11 +129,11 @@ impl Problems {
             (codes.rows(), codes.classes()),
             labels,
             reduction,
-            |row, _, first| {
+            |(_, row), _, first| {
                 let top = codes.top_label_margin(row);
                 first.push((top.class(), top.dequantized().into()));
             },
-            |_, _| unreachable!("a top-two margin is of the predicted class only"),
+            |_, _, _| unreachable!("a top-two margin is of the predicted class only"),
         )?;
         Ok(Self { scores: ScoreKind::Margin, ..problems })
     }
@@ -155,21 +155,21 @@ impl Problems {
             (codes.rows(), codes.classes()),
             labels,
             reduction,
-            |row, _, first| {
+            |(_, row), _, first| {
                 let top = codes.top_label(row);
                 first.push((top.class(), clamped_score(top.score()).get().into()));
             },
-            |_, _| unreachable!("no calibrator of codes takes those of all classes"),
+            |_, _, _| unreachable!("no calibrator of codes takes those of all classes"),
         )
     }
 
-    /// `first` appends the first `k` classes of a row with their scores, `all` the scores of all classes.
+    /// `first` appends the first `k` classes of a row, which has a number, with their scores, `all` the scores of all classes.
     fn divide<'r, T: Sync + 'r>(
         (rows, classes): (impl ExactSizeIterator<Item = &'r [T]>, usize),
         labels: &[i64],
         reduction: Reduction,
-        first: impl Fn(&'r [T], usize, &mut Vec<(u16, f64)>) + Sync,
-        all: impl Fn(&'r [T], &mut Vec<f64>) + Sync,
+        first: impl Fn((usize, &'r [T]), usize, &mut Vec<(u16, f64)>) + Sync,
+        all: impl Fn(&'r [T], &mut Vec<f32>, &mut Vec<f64>) + Sync,
     ) -> Result<Self, DataError> {
         let n = rows.len();
         let labels = check_labels(labels, n, classes)?;
@@ -177,20 +177,21 @@ impl Problems {
         let tables = tables.ok_or(DataError::Reduction { reduction, classes })?;
         let is_of_all = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
         let k = reduction.top_k().unwrap_or(1);
-        let divide_part = |(rows, labels): (&[&'r [T]], &[u16])| {
+        let divide_part = |(part, (rows, labels)): (usize, (&[&'r [T]], &[u16]))| {
             let mut divided = vec![Table::new(); tables];
             let (mut scores, mut ranked) = (Vec::with_capacity(classes), Vec::with_capacity(k));
-            for (row, &label) in rows.iter().zip(labels) {
+            let mut exps = Vec::new();
+            for (at, (row, &label)) in (part * PART_ROWS..).zip(rows.iter().zip(labels)) {
                 if is_of_all {
                     scores.clear();
-                    all(row, &mut scores);
+                    all(row, &mut exps, &mut scores);
                     for (class, (table, &score)) in divided.iter_mut().zip(&scores).enumerate() {
                         table.push(score, class == usize::from(label));
                     }
                     continue;
                 }
                 ranked.clear();
-                first(row, k, &mut ranked);
+                first((at, row), k, &mut ranked);
                 for (rank, &(class, score)) in ranked.iter().enumerate() {
                     divided[table_of(reduction, classes, rank, class)].push(score, class == label);
                 }
@@ -200,7 +201,7 @@ impl Problems {
         let rows: Vec<&[T]> = rows.collect();
         let parts = rows.par_chunks(PART_ROWS).zip(labels.par_chunks(PART_ROWS));
         let mut divided = vec![Table::new(); tables];
-        for part in parts.map(divide_part).collect::<Vec<_>>() {
+        for part in parts.enumerate().map(divide_part).collect::<Vec<_>>() {
             divided.iter_mut().zip(part).for_each(|(table, part)| table.append(part));
         }
         Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables: divided, names: Vec::new() })

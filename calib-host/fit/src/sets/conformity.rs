@@ -64,7 +64,7 @@ impl ConformityScores {
             }
             ConformityScore::Margin => vectors.rows().flat_map(|row| margins(row, margin_key)).collect(),
         };
-        let predicted = vectors.top_labels().map(|top| top.class).collect();
+        let predicted = vectors.top_labels().iter().map(|top| top.class).collect();
         Ok(Self { score, classes: vectors.classes(), keys, predicted })
     }
 

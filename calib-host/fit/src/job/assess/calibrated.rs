@@ -63,7 +63,7 @@ impl<'d> Calibrated<'d> {
                 let applied = applied.ok_or_else(|| mismatch(artifact, &got_vectors(artifact, vectors)))?;
                 let rows = applied.iter().map(|row| row.first);
                 let predicted = match artifact.calibrator() {
-                    Calibrator::TopLabelMargin(_) => with_softmax(rows, vectors.top_labels()),
+                    Calibrator::TopLabelMargin(_) => with_softmax(rows, vectors.top_labels().iter().copied()),
                     _ => rows.collect(),
                 };
                 Self {
