@@ -39,9 +39,9 @@ pub(crate) struct Guarantee {
 /// The guarantees in order.
 pub(crate) fn guarantees() -> impl Iterator<Item = Guarantee> {
     let of = |name: &str, is_claimed, is_sharp| Guarantee { name: name.to_owned(), is_claimed, is_sharp };
-    let tables = FAMILIES.into_iter().flat_map(|(method, theorem, _)| {
+    let tables = FAMILIES.into_iter().flat_map(|(method, bound, _)| {
         [
-            (format!("{method}: epsilon ({theorem})"), false),
+            (format!("{method}: epsilon ({bound})"), false),
             (format!("{method}: exact intervals of bins"), method == "umd"),
         ]
         .map(|(name, is_sharp)| Guarantee { name, is_claimed: true, is_sharp })
@@ -86,7 +86,8 @@ fn outcome(case: &Case, rows: usize, set: u64) -> Result<[Vec<Option<bool>>; ALP
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED + set + ((rows as u64) << 32));
     let points = case.truth.points(rows, &mut rng);
     let (scores, labels) = points.iter().copied().unzip();
-    let data = BinaryData::new(scores, labels)?.on_device();
+    // All fits need them in order.
+    let data = BinaryData::new(scores, labels)?.on_device().sorted();
     let mut outcomes = ALPHAS.map(|_| Vec::new());
     for (outcome, alpha) in outcomes.iter_mut().zip(ALPHAS) {
         outcome.extend(beside::intervals_fail(&case.truth, &points, &data, alpha)?);

@@ -7,17 +7,17 @@ use calib_host::fit::FittedTable;
 use calib_host::stats::Interval;
 use calib_host::{BinaryData, BinaryMethod, Umd, fit_binary};
 
-/// A method whose bins have a guarantee: its name, that of its theorem, and the method with so many bins and a seed.
+/// A method whose bins have a guarantee: its name, how its epsilon follows from the labels, and the method with so many bins and a seed.
 pub(crate) type Family = (&'static str, &'static str, fn(usize, u64) -> BinaryMethod);
 
 pub(crate) const FAMILIES: [Family; 5] = [
-    ("umd", "Theorem 3", |bins, _| BinaryMethod::Umd(Umd::new(bins))),
-    ("umd-original", "Corollary 1", |bins, _| {
+    ("umd", "exact", |bins, _| BinaryMethod::Umd(Umd::new(bins))),
+    ("umd-original", "Hoeffding", |bins, _| {
         BinaryMethod::Umd(Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(bins) })
     }),
-    ("umd-randomized", "Theorem 4", |bins, seed| BinaryMethod::UmdRandomized(Umd::new(bins), seed)),
-    ("ums", "split sample", |bins, seed| BinaryMethod::Ums(Ums { bins, seed })),
-    ("fixed-width", "fixed bins", |bins, _| BinaryMethod::FixedWidth(FixedWidth { bins })),
+    ("umd-randomized", "Hoeffding", |bins, seed| BinaryMethod::UmdRandomized(Umd::new(bins), seed)),
+    ("ums", "exact", |bins, seed| BinaryMethod::Ums(Ums { bins, seed })),
+    ("fixed-width", "exact", |bins, _| BinaryMethod::FixedWidth(FixedWidth { bins })),
 ];
 
 /// Whether epsilon fails and whether some exact interval does, `None` for what is not stated.
