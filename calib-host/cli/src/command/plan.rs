@@ -154,7 +154,7 @@ impl PlanCommand {
         if let Some(Plan { n, bins, rows_per_bin, epsilon, .. }) = answer {
             let words = number_of(bins, "bin");
             let (what, alpha) = (
-                format!("{} points in {words}, {} in each", thousands(n), thousands(rows_per_bin)),
+                format!("{} observations in {words}, {} in each", thousands(n), thousands(rows_per_bin)),
                 self.alpha,
             );
             if epsilon < 1.0 {
