@@ -40,11 +40,8 @@ pub(crate) struct Guarantee {
 pub(crate) fn guarantees() -> impl Iterator<Item = Guarantee> {
     let of = |name: &str, is_claimed, is_sharp| Guarantee { name: name.to_owned(), is_claimed, is_sharp };
     let tables = FAMILIES.into_iter().flat_map(|(method, bound, _)| {
-        [
-            (format!("{method}: epsilon ({bound})"), false),
-            (format!("{method}: exact intervals of bins"), method == "umd"),
-        ]
-        .map(|(name, is_sharp)| Guarantee { name, is_claimed: true, is_sharp })
+        [format!("{method}: epsilon ({bound})"), format!("{method}: exact intervals of bins")]
+            .map(|name| Guarantee { name, is_claimed: true, is_sharp: false })
     });
     [
         of("intervals beside any method", true, true),
