@@ -30,7 +30,12 @@ def with_value(value, row=7):
         (with_value(np.inf), "row 7"),
         (with_value(1.5), "row 7: the score 1.5 is outside [0, 1]"),
         (with_value(-0.1).astype(np.float32), "row 7"),
-        (np.nextafter(1.0, 2.0) * np.ones(60), "row 0"),
+        (np.nextafter(1.0, 2.0) * np.ones(60), "row 0: the score 1.0000000000000002 is outside"),
+        (with_value(-1e-300), "row 7: the score -1e-300 is outside"),
+        ((score for score in SCORES), "scores: a generator is no array: give a list or an array"),
+        (map(float, SCORES), "scores: a map is no array"),
+        ({"a": 1}, "scores: a dict is no array"),
+        (None, "scores: None is no array"),
         (SCORES.tolist() + ["x"], "numbers are needed"),
         (np.array(SCORES.tolist() + ["x"], dtype=object), "row 60: 'x' is no number"),
         ([0.1, None, 0.3], "row 1: None is no number"),
@@ -51,8 +56,11 @@ def test_scores(scores, words):
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        (np.array(["cat", "dog"] * 30), "labels are text, such as"),
-        (np.array(["cat", "dog"] * 30, dtype=object), "labels are text, such as"),
+        (np.array(["cat"] * 60), "name both classes, class 0 first, with class_names"),
+        (np.array(["cat", "dog", "owl"] * 20, dtype=object), "labels are 3 different texts, and there are 2 classes"),
+        (np.array(["cat", "dog", None] * 20, dtype=object), "labels, row 2: the label is missing"),
+        (np.where(LABELS, 1e300, 0.0), "row 0: class 1e+300 is out of range"),
+        ([2**70, 0, 1] * 20, "row 0: class 1.18059e+21 is out of range"),
         (np.where(LABELS, 2, 0), "class 2 is out of range"),
         (np.where(LABELS, 1, -1), "class -1 is out of range"),
         (np.where(LABELS, 1.0, 0.5), "0.5 is no class index"),
@@ -63,7 +71,7 @@ def test_scores(scores, words):
     ],
 )
 def test_labels(labels, words):
-    refused(DataError, words, labels=labels)
+    refused(CalibError, words, labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -323,3 +331,107 @@ def test_names_that_are_missing_are_no_names(missing):
 
 def test_scores_of_any_size_are_said_to_be_margins():
     refused(DataError, 'row 0: the score -2.99 is outside [0, 1]; scores of any size are kind="margins"', SCORES - 3)
+
+
+def misaligned(values):
+    """The same numbers at an address that is no multiple of their size."""
+    values = np.asarray(values)
+    there = np.frombuffer(bytearray(values.nbytes + 3), values.dtype, offset=3)
+    there[:] = values
+    assert not there.flags.aligned
+    return there
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_misaligned_arrays_are_copied(dtype):
+    scores, labels = SCORES.astype(dtype), LABELS.astype(np.int64)
+    fitted = calib_host.fit(scores, labels, "isotonic")
+    assert calib_host.fit(misaligned(scores), misaligned(labels), "isotonic") == fitted
+    np.testing.assert_array_equal(fitted.predict(misaligned(scores)), fitted.predict(scores))
+    assert calib_host.assess(misaligned(scores), misaligned(labels)) == calib_host.assess(scores, labels)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda n: calib_host.plan(n, 10),
+        lambda n: calib_host.plan_threshold(sensitivity=0.9, groups=n),
+        lambda n: calib_host.assess(SCORES, LABELS, n_bins=n),
+        lambda n: calib_host.assess(SCORES, LABELS, resamples=n),
+        lambda n: calib_host.calibration_curve(LABELS, SCORES, n_bins=n),
+        lambda n: calib_host.compare(SCORES, LABELS, methods=["platt"], folds=n),
+        lambda n: calib_host.compare(SCORES, LABELS, methods=["umd"], bins=n),
+        lambda n: calib_host.fit(SCORES, LABELS, "umd", bins=n),
+        lambda n: calib_host.fit(SCORES, LABELS, "isotonic").predict(SCORES, seed=n),
+        lambda n: calib_host.threshold(SCORES, LABELS, sensitivity=0.5, counter=n),
+        lambda n: calib_host.from_temperature(2.0, n),
+        lambda n: calib_host.from_temperature(2.0, 3, n=n),
+    ],
+)
+@pytest.mark.parametrize("number", [-1, 2.5, "3", np.array([4, 8])])
+def test_numbers_are_whole_and_named(ask, number):
+    with pytest.raises(UsageError, match=r"[a-z_]+=.*: a whole number from [012] on is expected"):
+        ask(number)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert calib_host.plan(np.int32(1500), np.int64(10)) == calib_host.plan(1500, 10)
+    assert calib_host.fit(SCORES, LABELS, "umd", bins=np.int16(2)).n_bins == 2
+
+
+def test_names_may_come_in_anything():
+    expected = calib_host.compare(SCORES, LABELS, methods=["platt"])
+    for methods in ("platt", np.array(["platt"]), {"platt"}, (name for name in ["platt"])):
+        assert calib_host.compare(SCORES, LABELS, methods=methods) == expected
+    with pytest.raises(UsageError, match="methods=3: names are expected"):
+        calib_host.compare(SCORES, LABELS, methods=[3])
+
+
+def test_both_names_of_a_binning():
+    found = calib_host.assess(SCORES, LABELS, binning="quantile")
+    assert calib_host.assess(SCORES, LABELS, binning=found["binning"]["scheme"]) == found
+    for ours, theirs in [("equal-width", "uniform"), ("equal-mass", "quantile")]:
+        for one, other in zip(*(calib_host.calibration_curve(LABELS, SCORES, strategy=name) for name in (ours, theirs))):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_files_have_the_exceptions_of_python(tmp_path):
+    fitted = calib_host.fit(SCORES, LABELS, "isotonic")
+    with pytest.raises(FileNotFoundError) as caught:
+        fitted.save(tmp_path / "none/cal.bin")
+    assert caught.value.errno and caught.value.filename.endswith("cal.bin")
+    with pytest.raises(IsADirectoryError):
+        calib_host.load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        calib_host.load(bytes(tmp_path / "none.bin"))
+    fitted.save(tmp_path / "cal.bin")
+    with pytest.raises(UsageError, match='kind=\'foo\': there are "logits" and "probs"'):
+        calib_host.load(tmp_path / "cal.bin", kind="foo")
+    with pytest.raises(UsageError, match="kind='probs' is for vectors"):
+        calib_host.load(tmp_path / "cal.bin", kind="probs")
+    for wrong in (lambda: calib_host.Calibrator(b"..."), lambda: calib_host.Calibrator.from_bytes(10**6)):
+        with pytest.raises(UsageError):
+            wrong()
+
+
+def test_a_pair_is_a_pair():
+    fitted = calib_host.fit(SCORES, LABELS, "isotonic")
+    with pytest.raises(UsageError, match=r"test: a pair of scores and labels is expected, such as test=\(scores, y\)"):
+        calib_host.compare(SCORES, LABELS, test=SCORES)
+    with pytest.raises(UsageError, match="calibration: a pair"):
+        calib_host.report(fitted, SCORES, LABELS)
+    with pytest.raises(UsageError, match="calibrator is a calib_host.Calibrator, and this is str"):
+        calib_host.report("cal.bin", (SCORES, LABELS), (SCORES, LABELS))
+
+
+def test_names_of_several_types_are_names():
+    mixed = np.array([1] * 30 + ["a"] * 30, dtype=object)
+    for names in (mixed, mixed.tolist()):
+        assert calib_host.fit(SCORES, LABELS, "isotonic", clusters=names).n_points == 2
+
+
+def test_what_is_to_be_planned_can_be_pasted():
+    with pytest.raises(UsageError) as caught:
+        calib_host.fit(np.tile(SCORES, 20), np.tile(LABELS, 20), "umd")
+    call = "calib_host.plan(n=1200, epsilon=0.1)"
+    assert call in str(caught.value) and eval(call)["bins"] > 1

@@ -15,6 +15,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -249,3 +250,42 @@ def test_a_proof_is_pickled_with_its_calibrator():
     calibrator = from_sklearn(isotonic_regression(3))
     again = pickle.loads(pickle.dumps(calibrator))
     assert again == calibrator and again.proof == calibrator.proof and again.proof.compared >= 1_000_000
+
+
+class Far(LogisticRegression):
+    """Its margins lie far from 0, as log-likelihoods do."""
+
+    def __init__(self, offset=0.0, spread=1.0):
+        self.offset, self.spread = offset, spread
+        super().__init__()
+
+    def decision_function(self, X):
+        return self.offset + self.spread * X[:, 0]
+
+
+@pytest.mark.parametrize(("offset", "spread"), [(0, 1), (1e3, 1), (1e4, 1), (1e5, 1), (1e6, 10), (-1e5, 2)])
+def test_a_proof_looks_where_a_sigmoid_is_steep(offset, spread):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 1))
+    y = (rng.random(600) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    estimator = Far(offset, spread).fit(X, y)
+    fitted = CalibratedClassifierCV(FrozenEstimator(estimator), method="sigmoid").fit(X, y)
+    margins = estimator.decision_function(X)
+    calibrator = from_sklearn(fitted, tolerance=1.0)
+    ours, theirs = calibrator.predict(margins.astype(np.float32)), fitted.calibrated_classifiers_[0].calibrators[0]
+    difference = np.abs(ours - theirs.predict(margins.astype(np.float32).astype(np.float64))).max()
+    # What is said of a million margins is about those of the data, too.
+    assert difference <= 1.2 * calibrator.proof.largest_difference + 1e-9
+    if difference > 1e-3:
+        with pytest.raises(DataError, match="let the classifier subtract their mean"):
+            from_sklearn(fitted)
+
+
+def test_numbers_and_kinds_that_make_no_sense():
+    fitted = isotonic_regression(0)
+    for wrong in ({"n": 0}, {"n": -1}, {"kind": "probs"}):
+        with pytest.raises(UsageError):
+            from_sklearn(fitted, **wrong)
+    with pytest.raises(DataError, match="a temperature this low multiplies the rounding of float32"):
+        from_temperature(0.01, 3)
+    assert from_temperature(0.01, 3, tolerance=1e-3).proof.tolerance == 1e-3

@@ -12,7 +12,9 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 import sklearn
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss
@@ -20,7 +22,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_p
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import calib_host
@@ -77,12 +79,11 @@ def test_a_frozen_estimator_may_know_classes_that_the_rows_lack():
     assert classifier.classes_.tolist() == [0, 1, 2]
     probs = classifier.predict_proba(X[rest])
     assert np.isnan(probs[:, 1]).all() and (classifier.predict(X[rest]) == y[rest]).mean() > 0.8
-    # Some rows have no probability of any class.
-    without = np.isnan(classifier.predict_proba(X[300:])).all(axis=1)
-    assert 0 < without.sum() < 100
-    with pytest.warns(calib_host.CalibrationWarning, match=f"{without.sum()} of 600 rows have no calibrated probability"):
+    # Without a probability of one class, nothing is known of the shares of the others.
+    assert np.isnan(classifier.predict_proba(X[300:])).all()
+    with pytest.warns(calib_host.CalibrationWarning, match="600 of 600 rows have no calibrated probability"):
         predicted = classifier.predict(X[300:])
-    assert predicted[without].tolist() == fitted.predict(X[300:][without]).tolist()
+    assert predicted.tolist() == fitted.predict(X[300:]).tolist()
     with pytest.raises(DataError, match=r"y has the classes \[7\], which the frozen classifier does not know: it has \[0, 1, 2\]"):
         CalibratedClassifier(FrozenEstimator(fitted)).fit(X[300:], np.where(y[300:] == 1, 7, y[300:]))
 
@@ -237,3 +238,173 @@ def test_metadata_gets_where_it_was_requested(data):
         refuses = CalibratedClassifier(Weighed().set_fit_request(sample_weight=False), method="isotonic", cv=3)
         with pytest.raises((TypeError, ValueError)):
             refuses.fit(X, y, sample_weight=weights)
+
+
+IRIS = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("method", ["platt", "beta"])
+def test_a_class_that_a_threshold_separates_is_predicted(method):
+    """Its slope is infinite: it has no probability, and the shares of the others are none."""
+    X, y = IRIS
+    with pytest.warns(calib_host.CalibrationWarning, match='Uncalibrated: class 0 .*\n  hint: fit with loss="bayes"'):
+        classifier = CalibratedClassifier(LogisticRegression(max_iter=500), method=method).fit(X, y)
+    assert np.isnan(classifier.predict_proba(X[:1])).all()
+    with pytest.warns(calib_host.CalibrationWarning, match="150 of 150 rows"):
+        assert classifier.score(X, y) > 0.95
+    classifier.set_params(options={"loss": "bayes"})
+    if method == "platt":
+        assert classifier.fit(X, y).score(X, y) > 0.95 and not np.isnan(classifier.predict_proba(X)).any()
+
+
+class Unsorted(ClassifierMixin, BaseEstimator):
+    """Its classes, and its columns, are in descending order."""
+
+    def __init__(self, margins=False):
+        self.margins = margins
+
+    def fit(self, X, y):
+        self.fitted_ = LogisticRegression(max_iter=500).fit(X, y)
+        self.classes_ = self.fitted_.classes_[::-1]
+        return self
+
+    def predict(self, X):
+        return self.fitted_.predict(X)
+
+    def decision_function(self, X):
+        said = self.fitted_.decision_function(X)
+        return -said if said.ndim == 1 else said[:, ::-1]
+
+    def predict_proba(self, X):
+        return self.fitted_.predict_proba(X)[:, ::-1]
+
+
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("rows", [slice(0, 150), slice(50, 150)])
+def test_columns_are_those_of_their_classes(rows, response):
+    X, y = (part[rows] for part in IRIS)
+    method = "isotonic" if response == "predict_proba" or len(X) < 150 else "temperature"
+    classifier = CalibratedClassifier(Unsorted(), method=method, response=response).fit(X, y)
+    assert classifier.score(X, y) > 0.93
+
+
+class Columns(ClassifierMixin, BaseEstimator):
+    """So many columns, whatever its classes are; none is one dimension."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        said = np.full((len(X), max(1, self.columns)), 1 / max(1, self.columns))
+        return said if self.columns else said[:, 0] / 2
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3])
+def test_other_columns_than_those_of_the_classes_are_refused(columns):
+    X, y = (part[50:] for part in IRIS)
+    with pytest.raises(UsageError, match=r"predict_proba of Columns has the shape \(20,.*\(20, 2\) is expected, a column for each"):
+        CalibratedClassifier(Columns(columns), method="isotonic").fit(X, y)
+
+
+def test_columns_of_pairs_are_refused():
+    X, y = IRIS
+    with pytest.raises(UsageError, match='columns of classes are needed, as decision_function_shape="ovr" has them'):
+        CalibratedClassifier(SVC(decision_function_shape="ovo"), method="isotonic").fit(X, y)
+    assert CalibratedClassifier(SVC(), method="isotonic").fit(X, y).score(X, y) > 0.93
+
+
+def frozen(method="isotonic", **how):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 2))
+    y = (rng.random(400) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    return CalibratedClassifier(FrozenEstimator(LogisticRegression().fit(X, y)), method=method, **how), X, y
+
+
+def test_weights_are_those_of_the_calibrator():
+    classifier, X, y = frozen()
+    weights = np.where(y == 1, 10.0, 1.0)
+    theirs = CalibratedClassifierCV(classifier.estimator, method="isotonic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        mean = theirs.fit(X, y, sample_weight=weights).predict_proba(X)[:, 1].mean()
+    assert abs(classifier.fit(X, y, sample_weight=weights).predict_proba(X)[:, 1].mean() - mean) < 0.01
+    for method in (None, "umd"):
+        classifier, X, y = frozen(method)
+        with pytest.warns(calib_host.CalibrationWarning, match="sample_weight went to the classifier, and not to the calibrator"):
+            classifier.fit(X, y, sample_weight=weights)
+        # Of equal weights nothing is to be told.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "sample_weight")
+            classifier.fit(X, y, sample_weight=np.full(400, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "words"),
+    [
+        (np.full(400, np.nan), DataError, "row 0: nan is no weight"),
+        (-np.ones(400), DataError, "row 0: -1.0 is no weight"),
+        (np.ones(5), UsageError, "400 rows but 5 weights"),
+        (np.ones((400, 1)), DataError, "one a row is needed"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, error, words):
+    classifier, X, y = frozen()
+    with pytest.raises(error, match=words):
+        classifier.fit(X, y, sample_weight=weights)
+
+
+def test_a_keyword_that_nobody_takes_is_refused():
+    classifier, X, y = frozen()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_wieght'"):
+        classifier.fit(X, y, sample_wieght=np.ones(400))
+
+
+def test_a_search_over_methods_has_no_gaps():
+    X, y = (part[50:] for part in IRIS)
+    grids = [{"method": ["umd", "fixed-width"], "bins": [2, 4]}, {"method": ["umd", "isotonic", "platt"]}]
+    grid = GridSearchCV(CalibratedClassifier(LogisticRegression()), grids, cv=3, error_score="raise").fit(X, y)
+    assert len(grid.cv_results_["mean_test_score"]) == 7 and np.isfinite(grid.cv_results_["mean_test_score"]).all()
+
+
+def test_a_fit_that_fails_leaves_the_earlier_one():
+    X, y = IRIS
+    classifier = CalibratedClassifier(LogisticRegression(max_iter=500), method="isotonic").fit(X, y)
+    before = classifier.predict_proba(X)
+    with pytest.raises(UsageError, match="nope"):
+        classifier.set_params(method="nope").fit(X[:100], y[:100])
+    np.testing.assert_array_equal(classifier.predict_proba(X), before)
+
+
+def test_scikit_learns_sigmoid_is_named():
+    with pytest.raises(UsageError, match='sigmoid is method="platt" with loss="bayes"'):
+        CalibratedClassifier(LogisticRegression(), method="sigmoid").fit(*IRIS)
+    X, y = make_classification(600, random_state=3)
+    ours = CalibratedClassifier(LogisticRegression(), method="platt", response="decision_function", options={"loss": "bayes"}, cv=5)
+    theirs = CalibratedClassifierCV(LogisticRegression(), method="sigmoid", ensemble=False, cv=5)
+    difference = ours.fit(X, y).predict_proba(X) - theirs.fit(X, y).predict_proba(X)
+    assert np.abs(difference).max() < 1e-5
+
+
+def test_warnings_are_those_of_the_line_that_called():
+    X, y = IRIS
+    with pytest.warns(calib_host.CalibrationWarning) as caught:
+        CalibratedClassifier(LogisticRegression(max_iter=500), method="platt").fit(X, y)
+    assert {warning.filename for warning in caught if warning.category is calib_host.CalibrationWarning} == {__file__}
+
+
+def test_the_classifier_is_found_without_an_import_of_its_own():
+    code = "import calib_host; print(calib_host.sklearn.CalibratedClassifier.__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "CalibratedClassifier\n"
+
+
+def test_text_labels_name_the_classes_of_the_calibrator():
+    X, y = IRIS
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    calibrator = CalibratedClassifier(GaussianNB(), method="isotonic").fit(X, names).calibrator_
+    assert calibrator.class_names == ("setosa", "versicolor", "virginica") and "1 = versicolor" in repr(calibrator)
+    assert CalibratedClassifier(GaussianNB(), method="isotonic").fit(X, y).calibrator_.class_names is None

@@ -1,11 +1,13 @@
 //! Artifacts.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use calib_core::Calibrator;
 use calib_fit::StoredArtifact;
-use calib_fit::artifact::{guarantee_text, score_kind};
+use calib_fit::artifact::{guarantee_text, score_kind, score_of_key};
 use calib_fit::assess::flaws;
 use calib_io::files::{OutputError, read_artifact};
 use calib_io::{export, files};
@@ -15,6 +17,7 @@ use pyo3::types::PyBytes;
 use serde_json::json;
 
 use crate::errors::{DataError, UsageError};
+use crate::table::tables;
 
 /// An artifact: what a device reads.
 #[pyclass(frozen, name = "Artifact", module = "calib_host._native")]
@@ -43,10 +46,8 @@ impl PyArtifact {
     #[staticmethod]
     fn read(path: PathBuf) -> PyResult<Self> {
         // The command says what is wrong with a file in the same words.
-        std::fs::metadata(&path).map_err(|cause| match cause.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, cause.to_string(), path.display().to_string())),
-            None => PyOSError::new_err(cause.to_string()),
-        })?;
+        let file = File::open(&path).and_then(|mut file| file.read(&mut [0]));
+        file.map_err(|cause| of_system(&cause, &path))?;
         read_artifact(&path).map(Self::new).map_err(|cause| DataError::new_err(cause.to_string()))
     }
 
@@ -96,6 +97,16 @@ impl PyArtifact {
         .to_string()
     }
 
+    /// What it says of every score, range by range, as JSON.
+    fn tables(&self) -> String {
+        tables(&self.stored.artifact()).to_string()
+    }
+
+    /// The score, or code, that a key of the device stands for.
+    fn score_of_key(&self, key: u32) -> f64 {
+        score_of_key(&self.stored.artifact(), key)
+    }
+
     /// A header in C.
     fn export_c(&self, name: &str) -> PyResult<String> {
         export::export_c(&self.stored, name).map_err(|cause| UsageError::new_err(cause.to_string()))
@@ -115,8 +126,21 @@ pub(crate) fn write_file(py: Python<'_>, path: PathBuf, bytes: &[u8], force: boo
         OutputError::Exists(_) => {
             PyFileExistsError::new_err(format!("{cause}: add force=True to replace it"))
         }
+        OutputError::Io { path, source } => of_system(&source, &path),
         cause => PyOSError::new_err(cause.to_string()),
     })
+}
+
+/// What the operating system refuses: Python chooses its exception by the number.
+fn of_system(cause: &io::Error, path: &Path) -> PyErr {
+    match cause.raw_os_error() {
+        Some(code) => {
+            let words = cause.to_string();
+            let words = words.split(" (os error").next().unwrap_or(&words).to_owned();
+            PyOSError::new_err((code, words, path.display().to_string()))
+        }
+        None => PyOSError::new_err(cause.to_string()),
+    }
 }
 
 /// What kind of input a calibrator takes.

@@ -19,15 +19,6 @@ use crate::errors::{DataError, MismatchError, UsageError, name, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
 
-/// The binnings under the names of scikit-learn.
-const BINNINGS: [(&str, BinningScheme); 5] = [
-    ("uniform", BinningScheme::EqualWidth),
-    ("quantile", BinningScheme::EqualMass),
-    ("equal-mass-kumar", BinningScheme::EqualMassKumar),
-    ("by-bin", BinningScheme::ByBin),
-    ("by-value", BinningScheme::ByValue),
-];
-
 /// How to assess.
 #[pyclass(frozen, name = "How", module = "calib_host._native")]
 pub(crate) struct PyHow(AssessOptions);
@@ -49,9 +40,11 @@ impl PyHow {
         top_k: Option<u16>,
     ) -> PyResult<Self> {
         let unknown = |cause: &dyn std::fmt::Display| UsageError::new_err(cause.to_string());
-        let Some((_, scheme)) = BINNINGS.iter().find(|(name, _)| *name == binning) else {
-            let names: Vec<String> = BINNINGS.iter().map(|(name, _)| format!("{name:?}")).collect();
-            return Err(UsageError::new_err(format!("binning={binning:?}: there are {}", names.join(", "))));
+        // scikit-learn has separate names.
+        let scheme: BinningScheme = match binning {
+            "uniform" => BinningScheme::EqualWidth,
+            "quantile" => BinningScheme::EqualMass,
+            name => name.parse().map_err(|cause| unknown(&cause))?,
         };
         let binning = scheme.with_bins(n_bins);
         let intervals: IntervalKind = intervals.parse().map_err(|cause| unknown(&cause))?;
@@ -292,8 +285,8 @@ pub(crate) fn calibration_curve<'py>(
 ) -> PyResult<Curve<'py>> {
     let binning = match (strategy, n_bins) {
         (_, 0) => return Err(UsageError::new_err("n_bins is 1 at least")),
-        ("uniform", _) => Binning::EqualWidth(n_bins),
-        ("quantile", _) => Binning::EqualMass(n_bins),
+        ("uniform" | "equal-width", _) => Binning::EqualWidth(n_bins),
+        ("quantile" | "equal-mass", _) => Binning::EqualMass(n_bins),
         _ => {
             return Err(UsageError::new_err(format!(
                 "strategy={strategy:?}: there are \"uniform\" and \"quantile\""

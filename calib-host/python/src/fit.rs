@@ -1,6 +1,8 @@
 //! Fitting.
 
-use calib_fit::ScoreKind;
+use calib_fit::error::UnfittedReason;
+use calib_fit::fit::Unfitted;
+use calib_fit::{Fit, FitError, ScoreKind};
 use calib_fit::data::device_scores;
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{self, FittedModel, ScoresOf};
@@ -81,13 +83,36 @@ pub(crate) fn fit(
         let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
         job::fit(&data, &options).map_err(|cause| of_not_fitted(&cause))
     })??;
-    let warnings = fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
+    let mut warnings: Vec<String> =
+        fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
     let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));
-    let uncalibrated = match &fitted.model {
+    let uncalibrated: Vec<(String, String)> = match &fitted.model {
         FittedModel::Tables(fit) => {
+            warnings.extend(of_unfitted(fit));
             fit.unfitted().iter().map(|one| (fit.table_name(one.table), one.reason.to_string())).collect()
         }
         FittedModel::Joint(_) => Vec::new(),
     };
     Ok((PyArtifact::new(fitted.artifact), chosen, warnings, uncalibrated))
+}
+
+/// Uncalibrated tables that are named one by one.
+const NAMED: usize = 3;
+
+/// What stays uncalibrated, and what to do about it.
+fn of_unfitted(fit: &Fit) -> Option<String> {
+    let unfitted = fit.unfitted();
+    let one = |one: &Unfitted| format!("{} ({})", fit.table_name(one.table), one.reason);
+    let mut named = unfitted.iter().take(NAMED).map(one).collect::<Vec<_>>().join("; ");
+    match unfitted.len() {
+        0 => return None,
+        1..=NAMED => {}
+        more => named += &format!("; and {} more", more - NAMED),
+    }
+    let hint = unfitted.iter().find_map(|one| match &one.reason {
+        UnfittedReason::Scaling(cause) => Some(FitError::Scaling(cause.clone()).hint()?.with_names(name)),
+        _ => Some("add calibration data of it".to_owned()),
+    });
+    let hint = hint.map_or(String::new(), |hint| format!("\n  hint: {hint}"));
+    Some(format!("Uncalibrated: {named}. Without a calibrator, the probability is NaN.{hint}"))
 }

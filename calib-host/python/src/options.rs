@@ -1,8 +1,18 @@
 //! Options that Python gives by name.
 
+use std::collections::HashMap;
+
 use calib_core::{ClassifierId, ScoreEncoding};
 use calib_fit::OptionsError;
-use calib_fit::job::{AlarmAction, FitOptions, MonitorOptions, NamedMethod, ScoresOf, Smoothing};
+use calib_fit::artifact::CodeType;
+use calib_fit::assess::{BinningScheme, ExtremeProbs, IntervalKind, ProperScore};
+use calib_fit::binary::Loss;
+use calib_fit::compare::Claim;
+use calib_fit::guarantee::GuaranteeBound;
+use calib_fit::job::{
+    AlarmAction, ClassScore, FitOptions, MethodName, MonitorOptions, NamedMethod, ReductionName, ScalingName, ScoresOf, Smoothing,
+    TableWidth,
+};
 use calib_fit::names::Named;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
@@ -145,6 +155,30 @@ impl<'py> Options<'py> {
             rarity.unwrap_or((defaults.shift, defaults.change, defaults.guarantee));
         Ok(Some(MonitorOptions { bins, scores, shift, change, guarantee, action }))
     }
+}
+
+/// All names of options that have names for values.
+#[pyfunction]
+pub(crate) fn names() -> HashMap<&'static str, Vec<&'static str>> {
+    fn of<T: Named>() -> Vec<&'static str> {
+        T::NAMES.iter().map(|(_, name, _)| *name).collect()
+    }
+    HashMap::from([
+        ("method", of::<MethodName>()),
+        ("reduction", of::<ReductionName>()),
+        ("class_score", of::<ClassScore>()),
+        ("scaling", of::<ScalingName>()),
+        ("loss", of::<Loss>()),
+        ("table", of::<TableWidth>()),
+        ("bound", of::<GuaranteeBound>()),
+        ("monitor_action", of::<AlarmAction>()),
+        ("codes", of::<CodeType>()),
+        ("metric", of::<ProperScore>()),
+        ("claim", of::<Claim>()),
+        ("binning", of::<BinningScheme>()),
+        ("intervals", of::<IntervalKind>()),
+        ("extreme_probs", of::<ExtremeProbs>()),
+    ])
 }
 
 fn repr(value: &Bound<'_, PyAny>) -> String {

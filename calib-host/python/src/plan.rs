@@ -1,5 +1,6 @@
 //! Planning.
 
+use calib_fit::Umd;
 use calib_fit::guarantee::ValidationPlan;
 use calib_fit::job::{PlanOptions, ThresholdPlanOptions, plan as planned, plan_thresholds, plan_validation};
 use pyo3::prelude::*;
@@ -55,4 +56,10 @@ pub(crate) fn plan_of_validation(
 ) -> PyResult<String> {
     let given = ValidationPlan { prevalence, auc, se_auc, se_slope, se_intercept };
     Ok(json!(plan_validation(given).map_err(|cause| of_options(&cause))?).to_string())
+}
+
+/// How many bins suit so many rows.
+#[pyfunction]
+pub(crate) fn suitable_bins(n: u64) -> usize {
+    Umd::suitable_bins(n)
 }

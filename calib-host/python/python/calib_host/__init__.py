@@ -16,28 +16,33 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._assess import assess, calibration_curve
-    from ._calibrator import Calibrator, CalibrationWarning, Guarantee, fit, load
-    from ._report import Comparison, Report, compare, report
+    from . import sklearn
+    from ._assess import Assessment, assess, calibration_curve
+    from ._calibrator import Calibrator, Guarantee, fit, load
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
     from ._jobs import Adjusted, Decision, PredictionSets, Thresholds, adjust, decide, sets, threshold
     from ._native import CalibError, DataError, MismatchError, UsageError, __version__
     from ._netcal import from_netcal
     from ._plan import plan, plan_threshold, plan_validation
     from ._plots import CalibrationDisplay
+    from ._report import Comparison, Report, compare, report
+    from ._rows import Rows
     from ._tflite import from_tflite, tflite_codes
+    from ._warnings import CalibrationWarning
 
 # Where each name is. A module is imported when its first name is used: NumPy alone takes longer than all the rest.
 _MODULES = {
     "Calibrator": "_calibrator",
-    "CalibrationWarning": "_calibrator",
+    "CalibrationWarning": "_warnings",
     "Guarantee": "_calibrator",
     "fit": "_calibrator",
     "load": "_calibrator",
     "assess": "_assess",
+    "Assessment": "_assess",
+    "Rows": "_rows",
     "calibration_curve": "_assess",
     "compare": "_report",
     "Comparison": "_report",
@@ -70,17 +75,60 @@ _MODULES = {
     "__version__": "_native",
 }
 
-__all__ = [name for name in _MODULES if not name.startswith("_")]
+__all__ = [
+    "Adjusted",
+    "Assessment",
+    "CalibError",
+    "CalibrationDisplay",
+    "CalibrationWarning",
+    "Calibrator",
+    "Comparison",
+    "DataError",
+    "Decision",
+    "Guarantee",
+    "MismatchError",
+    "PredictionSets",
+    "Proof",
+    "Report",
+    "Rows",
+    "Thresholds",
+    "UsageError",
+    "__version__",
+    "adjust",
+    "assess",
+    "calibration_curve",
+    "compare",
+    "decide",
+    "fit",
+    "from_betacal",
+    "from_netcal",
+    "from_sklearn",
+    "from_temperature",
+    "from_tflite",
+    "from_venn_abers",
+    "load",
+    "plan",
+    "plan_threshold",
+    "plan_validation",
+    "report",
+    "sets",
+    "tflite_codes",
+    "threshold",
+]
 
 
-def __getattr__(name: str):
-    module = _MODULES.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{module}", __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # or every name would be one
+
+    def __getattr__(name: str) -> Any:
+        if name == "sklearn":
+            return import_module(".sklearn", __name__)
+        module = _MODULES.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f".{module}", __name__), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES})
+    return sorted({*globals(), *_MODULES, "sklearn"})

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from ._native import DataError, UsageError
+from ._types import Kind
 
 #: What scores may be: of class 1 of two, or of every class in a column each.
-BINARY = ("scores", "margins")
-MATRIX = ("probs", "logits")
+BINARY: tuple[Kind, ...] = ("scores", "margins")
+MATRIX: tuple[Kind, ...] = ("probs", "logits")
 
 
 def _as_array(values: Any, what: str) -> np.ndarray:
@@ -21,7 +24,10 @@ def _as_array(values: Any, what: str) -> np.ndarray:
             raise DataError(f"{what}, row {row}: the value is masked; leave such rows out")
         return np.asarray(values.data)
     if isinstance(values, (np.ndarray, list, tuple, range)):
-        return np.asarray(values)
+        try:
+            return np.asarray(values)
+        except ValueError as cause:
+            raise DataError(f"{what}: {cause}") from cause
     missing = _missing_row(values)
     if missing is not None:
         raise DataError(f"{what}, row {missing}: the value is missing; leave such rows out")
@@ -34,7 +40,53 @@ def _as_array(values: Any, what: str) -> np.ndarray:
         return _of_arrow(values, what)
     if hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
-    return np.asarray(values)
+    array = np.asarray(values)
+    if array.ndim == 0:
+        raise DataError(f"{what}: {_article(values)} is no array: give a list or an array, one value a row")
+    return array
+
+
+def _article(value: Any) -> str:
+    name = "None" if value is None else type(value).__name__
+    return name if value is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def aligned(array: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """The array, copied if its numbers have gaps between them, or do not begin where the processor's do."""
+    return np.asarray(np.require(array, dtype, ["C", "A"]))
+
+
+def whole(least: int = 0, most: int = 2**32 - 1, **numbers: Any) -> None:
+    """That numbers, or None, are whole and in range."""
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        try:
+            fits = not isinstance(number, (bool, np.bool_)) and least <= index(number) <= most
+        except TypeError:
+            fits = False
+        if not fits:
+            raise UsageError(f"{name}={number!r}: a whole number from {least} on is expected" + (
+                f", {most} at most" if most < 2**32 - 1 else ""
+            ))
+
+
+def pair_of(values: Any, what: str) -> tuple[Any, Any]:
+    """Scores and labels."""
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        raise UsageError(f"{what}: a pair of scores and labels is expected, such as {what}=(scores, y)")
+    return values[0], values[1]
+
+
+def texts_of(values: Any, what: str) -> list[str] | None:
+    """Names, of which one may stand by itself."""
+    if values is None:
+        return None
+    names = [values] if isinstance(values, str) else list(values)
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise UsageError(f"{what}={wrong!r}: names are expected")
+    return [str(name) for name in names]
 
 
 def _missing_row(values: Any) -> int | None:
@@ -80,7 +132,7 @@ def _first_no_number(array: np.ndarray) -> tuple[int, Any]:
 def numbers_of(values: Any, what: str) -> np.ndarray:
     """Real numbers, as they are."""
     array = _as_array(values, what)
-    if array.dtype == object and array.size:
+    if array.dtype == object and array.size and array.ndim:
         # pandas gives columns of Python numbers so.
         try:
             if any(value is None or isinstance(value, (str, bytes)) for value in array.ravel()):
@@ -94,7 +146,7 @@ def numbers_of(values: Any, what: str) -> np.ndarray:
     return array
 
 
-def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarray, str, int | None]:
+def scores_of(values: Any, kind: Kind | None, are_codes: bool) -> tuple[np.ndarray, Kind, int | None]:
     """Scores without a gap, what they are, and the number of classes if there is a column for each."""
     array = numbers_of(values, "scores")
     if array.ndim == 2 and array.shape[1] == 1 and kind not in MATRIX:
@@ -105,9 +157,7 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
                 'scores of several classes, in a column each: say what they are, with kind="logits" or kind="probs"; '
                 "for two classes, give the column of class 1, scores[:, 1]"
             )
-        kind, is_default = "scores", True
-    else:
-        is_default = False
+        kind = "scores"
     if kind not in BINARY + MATRIX:
         raise UsageError(f'kind={kind!r}: there are "scores", "margins", "probs" and "logits"')
     dims = 1 if kind in BINARY else 2
@@ -123,15 +173,16 @@ def scores_of(values: Any, kind: str | None, are_codes: bool) -> tuple[np.ndarra
     elif array.dtype != np.float32:
         # Whole numbers, and halves, are exact in an f64.
         array = array.astype(np.float64, copy=False)
-    if is_default and not are_codes and array.size and (array.min() < -0.001 or array.max() > 1.001):
-        row = int(np.argmax((array < -0.001) | (array > 1.001)))
+    if kind == "scores" and not are_codes and array.size and (array.min() < 0 or array.max() > 1):
+        row = int(np.argmax((array < 0) | (array > 1)))
         if np.isfinite(array[row]):
-            raise DataError(f'row {row}: the score {array[row]} is outside [0, 1]; scores of any size are kind="margins"')
-    return np.ascontiguousarray(array).reshape(-1), kind, classes
+            margins = '; scores of any size are kind="margins"' if array.min() < -0.001 or array.max() > 1.001 else ""
+            raise DataError(f"row {row}: the score {array[row]} is outside [0, 1]{margins}")
+    return aligned(array).reshape(-1), kind, classes
 
 
-def labels_of(values: Any, what: str = "labels") -> np.ndarray:
-    """0-based class indices."""
+def labels_of(values: Any, what: str = "labels", names: Sequence[str] | None = None) -> np.ndarray:
+    """0-based class indices; of text the place among the names of classes."""
     array = _as_array(values, what)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -141,9 +192,11 @@ def labels_of(values: Any, what: str = "labels") -> np.ndarray:
         array.dtype == object and any(isinstance(value, (str, bytes)) for value in array)
     )
     if is_text and array.size:
+        if names is not None:
+            return _places(array, names, what)
         raise DataError(
-            f"{what} are text, such as {array[0]!r}: give class indices from 0 on, as numpy.unique(y, return_inverse=True)[1] "
-            "has them, or use calib_host.sklearn.CalibratedClassifier"
+            f"{what} are text, such as {str(array[0])!r}: give class indices from 0 on, as numpy.unique(y, return_inverse=True)[1] "
+            "has them; calib_host.fit and its calibrators take text"
         )
     array = numbers_of(array, what)
     if array.dtype.kind == "f":
@@ -151,9 +204,47 @@ def labels_of(values: Any, what: str = "labels") -> np.ndarray:
         if bad.any():
             row = int(np.argmax(bad))
             raise DataError(f"{what}, row {row}: {array[row]} is no class index")
+        large = np.abs(array) >= 2.0**63
+        if large.any():
+            row = int(np.argmax(large))
+            raise DataError(f"{what}, row {row}: class {array[row]:g} is out of range")
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         raise DataError(f"{what}: a class index is below 2^63")
-    return np.ascontiguousarray(array.astype(np.int64, copy=False))
+    return aligned(array, np.int64)
+
+
+def _places(array: np.ndarray, names: Sequence[str], what: str) -> np.ndarray:
+    places = {name: place for place, name in enumerate(names)}
+    found = np.fromiter((places.get(str(name), -1) for name in array), np.int64, len(array))
+    if (found < 0).any():
+        row = int((found < 0).argmax())
+        raise DataError(f"{what}, row {row}: there is no class {str(array[row])!r}: the classes are {', '.join(names)}")
+    return found
+
+
+def class_names_of(class_names: Any, y: Any, classes: int) -> tuple[str, ...] | None:
+    """The names of classes, class 0 first: those that are given, or those of labels that are text, in their order."""
+    if class_names is None:
+        if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
+            return None
+        labels = _as_array(y, "labels")
+        if not (labels.dtype.kind in "UT" or (labels.dtype == object and labels.size and isinstance(labels.flat[0], str))):
+            return None
+        check_known(y, "labels")
+        names = sorted({str(name) for name in labels.ravel()})
+        if len(names) > classes or (len(names) < classes and classes > 2):
+            raise UsageError(
+                f"labels are {len(names)} different texts, and there are {classes} classes: name them, class 0 first, with class_names"
+            )
+        if len(names) < classes:
+            raise UsageError(f"all labels are {names[0]!r}: name both classes, class 0 first, with class_names")
+        return tuple(names)
+    names = texts_of(class_names, "class_names") or []
+    if isinstance(class_names, str) or len(names) != classes:
+        raise UsageError(f"class_names={class_names!r}: {classes} names are expected, class 0 first")
+    if len(set(names)) < len(names):
+        raise UsageError(f"class_names={class_names!r}: a name is that of one class")
+    return tuple(names)
 
 
 def check_classes(labels: np.ndarray, classes: int) -> None:
@@ -169,7 +260,7 @@ def floats_of(values: Any, what: str) -> np.ndarray:
     array = numbers_of(values, what)
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one a row is needed")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return aligned(array, np.float64)
 
 
 def probs_of(values: Any) -> np.ndarray:
@@ -177,7 +268,7 @@ def probs_of(values: Any) -> np.ndarray:
     array = numbers_of(values, "probs")
     if array.ndim != 1:
         raise DataError(f"probs have the shape {array.shape}: one a row is needed")
-    return np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64)
+    return aligned(array, np.float32 if array.dtype == np.float32 else np.float64)
 
 
 def bins_of(values: Any) -> np.ndarray:
@@ -198,6 +289,8 @@ def _is_missing(name: Any) -> bool:
 def _names(values: Any, what: str) -> np.ndarray:
     """Names, one a row, none missing."""
     array = _as_array(values, what)
+    if isinstance(values, (list, tuple)) and array.dtype.kind in "USO" and array.ndim == 1:
+        array = np.fromiter(values, object, len(values))
     if array.ndim != 1:
         raise DataError(f"{what} have the shape {array.shape}: one name a row is needed")
     # Of numbers and times, what is missing is not itself.
@@ -211,7 +304,11 @@ def _names(values: Any, what: str) -> np.ndarray:
 def clusters_of(values: Any, what: str) -> np.ndarray:
     """Which rows have the same name, as numbers."""
     array = _names(values, what)
-    return np.ascontiguousarray(np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False))
+    if array.dtype == object:
+        # Names of several types have no order; NumPy would make text of a list's.
+        numbers: dict[Any, int] = {}
+        return np.fromiter((numbers.setdefault(name, len(numbers)) for name in array), np.int64, len(array))
+    return aligned(np.unique(array, return_inverse=True)[1], np.int64)
 
 
 def names_of(values: Any, what: str) -> list[str]:

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import json
-import warnings
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from numbers import Integral
-from os import PathLike
-from typing import Any
+from os import PathLike, fsdecode, fspath
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._arrays import MATRIX, check_classes, clusters_of, floats_of, labels_of, names_of, scores_of
+from ._arrays import MATRIX, check_classes, class_names_of, clusters_of, floats_of, labels_of, names_of, scores_of, whole
+from ._curve import svg
 from ._native import Artifact, How, UsageError
 from ._native import apply as _apply
 from ._native import assess_calibrated as _assess_calibrated
 from ._native import fit as _fit
 from ._progress import at_work
+from ._rows import Rows
+from ._types import (
+    Array,
+    Binning,
+    Bound,
+    ClassScore,
+    ExtremeProbs,
+    Intervals,
+    Kind,
+    Loss,
+    Method,
+    MonitorAction,
+    Names,
+    Reduction,
+    Scaling,
+    ScoreEncoding,
+    Table,
+)
+from ._warnings import warn
 
-
-class CalibrationWarning(UserWarning):
-    """A warning about a calibrator or its data."""
-
-
-def told(found: tuple[str, list[str]]) -> dict[str, Any]:
-    """The result; warnings are issued as of the call two levels up."""
-    for warning in found[1]:
-        warnings.warn(warning, CalibrationWarning, stacklevel=3)
-    return json.loads(found[0])
+if TYPE_CHECKING:
+    from ._assess import Assessment
+    from ._imports import Proof
 
 
 @dataclass(frozen=True)
@@ -71,9 +85,19 @@ class Calibrator:
     (1, 2)
     """
 
-    def __init__(self, artifact: Artifact, kind: str | None = None):
+    def __init__(self, artifact: Artifact, kind: Kind | None = None, class_names: tuple[str, ...] | None = None):
+        if not isinstance(artifact, Artifact):
+            raise UsageError("a calibrator is made by calib_host.fit, calib_host.load or Calibrator.from_bytes")
         self._artifact = artifact
-        self._kind = kind
+        self._kind: Kind | None = kind
+        if kind not in (None, *MATRIX):
+            raise UsageError(f'kind={kind!r}: there are "logits" and "probs"')
+        if kind is not None and self._facts["takes"] not in ("logits", "vectors", "vectors of codes"):
+            raise UsageError(f"kind={kind!r} is for vectors, and the calibrator accepts {self._facts['takes']}: leave kind out")
+        #: The names of the classes, class 0 first; None if nobody gave them. An artifact has none: they are kept with the object.
+        self.class_names: tuple[str, ...] | None = class_names
+        #: The number of calibration rows of each row of the table, if the calibrator was fitted here.
+        self._counts: tuple[int, ...] | None = None
         #: What was chosen because nobody named it, and why; None if nothing was.
         self.chosen: str | None = None
         #: What stays uncalibrated, with the reason.
@@ -81,14 +105,17 @@ class Calibrator:
         #: What speaks against the fit or its data.
         self.warnings: tuple[str, ...] = ()
         #: How it compares with the calibrator that it was taken over from; None for one that calib fitted.
-        self.proof: Any = None
+        self.proof: Proof | None = None
 
     @classmethod
-    def from_bytes(cls, data: bytes, kind: str | None = None) -> Calibrator:
-        """Checks the bytes of an artifact. ``kind`` states what vectors are, "logits" or "probs", if the artifact does not."""
-        calibrator = cls(Artifact(bytes(data)), kind)
-        calibrator.warnings = tuple(calibrator._facts["warnings"])
-        return calibrator
+    def from_bytes(cls, data: bytes, kind: Kind | None = None, *, class_names: Sequence[str] | None = None) -> Calibrator:
+        """Checks the bytes of an artifact.
+
+        ``kind`` states what vectors are, "logits" or "probs", if the artifact does not. ``class_names`` name the classes, class 0 first.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise UsageError(f"the bytes of an artifact are expected, and this is {type(data).__name__}")
+        return _read(Artifact(bytes(data)), kind, class_names)
 
     @cached_property
     def _facts(self) -> dict[str, Any]:
@@ -135,11 +162,12 @@ class Calibrator:
         return self._facts["n"]
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind:
         """The accepted inputs: "scores", "margins", "probs" or "logits"."""
         takes = self._facts["takes"]
-        if takes in ("scores", "margins", "logits"):
-            return takes
+        known: dict[str, Kind] = {"scores": "scores", "margins": "margins", "logits": "logits"}
+        if takes in known:
+            return known[takes]
         if takes == "codes":
             return "margins" if self._facts["scores"] == "margins" else "scores"
         if self._kind is None:
@@ -169,13 +197,66 @@ class Calibrator:
         """The guarantee in a sentence, or why there is none."""
         return self._facts["statement"]
 
-    def predict(self, scores: Any, *, seed: int = 0) -> np.ndarray:
+    @cached_property
+    def table(self) -> Rows:
+        """The probability of every score: a row for each bin, or for each score range that has an interval.
+
+        The columns are the scores ``from`` and ``to`` (excluded), the ``value``, the ends ``low`` and ``high`` of the interval of the event rate,
+        and the number of calibration ``rows``. Several tables have their name in the column ``table``. A function has its value in the
+        middle of the range. None stands for what is not known: an artifact does not store the numbers of rows.
+
+        >>> import numpy as np, calib_host
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.random(400)
+        >>> calibrator = calib_host.fit(scores, rng.random(400) < scores**2, method="umd", bins=2)
+        >>> calibrator.table
+          from      to   value     low    high  rows
+             0  0.5139  0.0955  0.0573  0.1467   199
+        0.5139       1  0.5622  0.4871  0.6353   201
+        >>> calibrator.table.to_frame().shape
+        (2, 6)
+        """
+        tables = json.loads(self._artifact.tables())
+        ends = (0.0, 1.0) if self._facts["scores"] != "margins" and not self.takes_codes else (-np.inf, np.inf)
+        rows: list[dict[str, Any]] = []
+        for table in tables:
+            for row in table["rows"]:
+                low, high = row["interval"] or (None, None)
+                first = ends[0] if row["from"] is None else row["from"]
+                last = ends[1] if row["to"] is None else row["to"]
+                name = self._with_names(table["name"])
+                rows.append({"table": name, "from": first, "to": last, "value": row["value"], "low": low, "high": high})
+        if self._counts is not None and len(self._counts) == len(rows):
+            rows = [{**row, "rows": count} for row, count in zip(rows, self._counts)]
+        columns = ["from", "to", "value", "low", "high", "rows"]
+        return Rows(["table", *columns] if len(tables) > 1 else columns, rows)
+
+    def _count(self, scores: np.ndarray) -> None:
+        """Keeps how many calibration rows each row of the table has."""
+        if len(json.loads(self._artifact.tables())) != 1:
+            return
+        edges = np.array([row["from"] for row in self.table][1:])
+        edges = edges if self.takes_codes else edges.astype(np.float32)
+        counts = np.zeros(len(edges) + 1, dtype=np.int64)
+        for start in range(0, len(scores), 1 << 20):
+            part = scores[start : start + (1 << 20)]
+            part = part if self.takes_codes else part.astype(np.float32, copy=False)
+            counts += np.bincount(np.searchsorted(edges, part, side="right"), minlength=len(counts))
+        self._counts = tuple(counts.tolist())
+        del self.table
+
+    def _with_names(self, text: str) -> str:
+        """A text of calib, in which classes have their names."""
+        return with_names(text, self.class_names)
+
+    def predict(self, scores: Array, *, seed: int = 0) -> NDArray[Any]:
         """The probabilities, bit-identical to those of the device; NaN if there is none.
 
         Returns float32: one a score for two classes, one a class for vectors. Where the reduction calibrates predictions
         (top-label, confidence, top-k), an array with the fields ``class`` and ``prob``, of k columns for top-k. A randomized calibrator
         draws its random words from ``seed``.
         """
+        whole(most=2**64 - 1, seed=seed)
         array, kind, classes = scores_of(scores, self.kind, self.takes_codes)
         probs, of = _apply(self._artifact, kind, array, classes=classes, seed=seed)
         if classes is None:
@@ -187,11 +268,12 @@ class Calibrator:
         pairs["class"], pairs["prob"] = of, probs
         return pairs if len(pairs) == rows else pairs.reshape(rows, -1)
 
-    def predict_proba(self, scores: Any, *, seed: int = 0) -> np.ndarray:
+    def predict_proba(self, scores: Array, *, seed: int = 0) -> NDArray[np.float64]:
         """The probabilities of all classes, a column each, as scikit-learn has them; NaN where there is none.
 
-        The rows of several classes sum to one in 64 bits, those of the device in 32. Class-wise probabilities need not. Raises :class:`UsageError` where the calibrator knows the
-        probability of the predicted class alone.
+        The rows of several classes sum to one in 64 bits, those of the device in 32. If one of them has no probability, the row has none: the
+        device divides what is left among the others. Class-wise probabilities need not sum to one. Raises :class:`UsageError` where the
+        calibrator knows the probability of the predicted class only.
         """
         probs = self.predict(scores, seed=seed)
         if probs.dtype.names:
@@ -206,24 +288,29 @@ class Calibrator:
 
     def assess(
         self,
-        scores: Any,
-        y: Any,
+        scores: Array,
+        y: Names,
         *,
-        clusters: Any = None,
-        groups: Any = None,
+        # which rows belong together
+        clusters: Names | None = None,
+        groups: Names | None = None,
         same_rows: bool = False,
-        binning: str = "uniform",
+        # calibration errors
+        binning: Binning = "uniform",
         n_bins: int = 15,
         norm: float = 2.0,
+        # intervals
         alpha: float = 0.05,
         resamples: int = 0,
-        intervals: str = "percentile",
+        intervals: Intervals = "percentile",
         seed: int = 0,
-        extreme_probs: str = "leave-out",
-    ) -> dict[str, Any]:
+        # the clinical validation
+        extreme_probs: ExtremeProbs = "leave-out",
+    ) -> Assessment:
         """How good the probabilities are before and after calibration, on rows used for neither training nor calibration.
 
-        Returns what ``calib assess CALIBRATOR --json`` prints: ``before``, ``after`` and, with one probability per row, ``change``.
+        Returns what ``calib assess CALIBRATOR --json`` prints: ``before``, ``after`` and, with one probability per row, ``change``. It shows
+        itself as a table, and has it in ``table``.
         Margins are not probabilities: only their order is assessed before calibration. Rows without a probability are counted and left
         out. The options are those of :func:`calib_host.assess`.
 
@@ -240,6 +327,10 @@ class Calibrator:
         >>> both["after"]["brier"]["value"] < both["before"]["brier"]["value"]
         True
         """
+        from ._assess import Assessment
+
+        whole(n_bins=n_bins, resamples=resamples)
+        whole(most=2**64 - 1, seed=seed)
         how = How(
             binning=binning,
             n_bins=n_bins,
@@ -251,7 +342,7 @@ class Calibrator:
             extreme_probs=extreme_probs,
         )
         array, kind, classes = scores_of(scores, self.kind, self.takes_codes)
-        labels = labels_of(y)
+        labels = labels_of(y, names=self.class_names)
         check_classes(labels, classes or 2)
         together = None if clusters is None else clusters_of(clusters, "clusters")
         names = None if groups is None else names_of(groups, "groups")
@@ -267,7 +358,7 @@ class Calibrator:
                 groups=names,
                 same_rows=same_rows,
             )
-        return told(found)
+        return Assessment._of(found, self.class_names)
 
     def to_bytes(self) -> bytes:
         """The artifact: the bytes for a device's flash."""
@@ -277,7 +368,7 @@ class Calibrator:
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Writes the artifact; ``force`` replaces an existing file."""
-        self._artifact.write(path, force)
+        self._artifact.write(fspath(path), force)
 
     def export_c(self, name: str = "cal") -> str:
         """A header in C99 with the tables and their lookup; ``name`` is the prefix of its names."""
@@ -288,7 +379,8 @@ class Calibrator:
         return self._artifact.export_rust(name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.to_bytes(), self._kind, self.chosen, self.uncalibrated, self.warnings, self.proof)
+        kept = {name: getattr(self, name) for name in ("class_names", "chosen", "uncalibrated", "warnings", "proof", "_counts")}
+        return _restore, (self.to_bytes(), self._kind, kept)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Calibrator):
@@ -305,92 +397,172 @@ class Calibrator:
         points = "" if facts["parameters"].startswith("imported=") else f"{facts['n']:,} observations, "
         return f"{facts['method']}, {facts['reduction']}, {bins}{points}{facts['len_bytes']} bytes"
 
+    def _classes(self) -> str:
+        return "" if self.class_names is None else f"classes: {_in_short([f'{n} = {name}' for n, name in enumerate(self.class_names)])}"
+
     def __repr__(self) -> str:
-        return f"<Calibrator {self._size()}: {self.statement}>"
+        classes = f", {self._classes()}" if self.class_names else ""
+        return f"<Calibrator {self._size()}{classes}: {self.statement}>"
 
     def _repr_html_(self) -> str:
         facts = self._facts
-        lists = [
+        what = f"<strong>{escape(self._size())}</strong>" + (f"<br>{escape(self._classes())}" if self.class_names else "")
+        lists = "".join(
             f"<p>{title}:</p><ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
             for title, items in [("Requires", facts["assumptions"]), ("Limits", facts["limits"])]
             if items
-        ]
-        return f"<p><strong>{escape(self._size())}</strong></p><p>{escape(self.statement)}</p>{''.join(lists)}"
+        )
+        more = f"<details><summary>{len(facts['assumptions'])} requirements, {len(facts['limits'])} limits</summary>{lists}</details>"
+        return f"<div>{self._curve()}<p>{what}</p><p>{escape(self.statement)}</p>{more if lists else ''}</div>"
+
+    def _curve(self) -> str:
+        """The curve as a picture; none where classes or scores are too many."""
+        names = list(dict.fromkeys(row.get("table", "") for row in self.table))
+        if not 1 <= len(names) <= CURVES:
+            return ""
+        inner = [edge for row in self.table for edge in (row["from"], row["to"]) if np.isfinite(edge)]
+        is_prob = self._facts["scores"] != "margins" and not self.takes_codes
+        low, high = (0.0, 1.0) if is_prob else (min(inner, default=-5.0), max(inner, default=5.0))
+        if not is_prob:
+            rim = 0.1 * (high - low) or 1.0
+            low, high = low - rim, high + rim
+        curves = []
+        for name in names:
+            rows = [row for row in self.table if row.get("table", "") == name]
+            bands = [(row["from"], row["to"], row["low"], row["high"]) for row in rows if row["low"] is not None]
+            if len(names) == 1 and self.reduction == "binary":
+                grid = np.linspace(low, high, 257)
+                grid = np.unique(np.round(grid)).astype(np.int64)[1:-1] if self.takes_codes else grid
+                points = list(zip(grid.tolist(), self.predict(grid).astype(float).tolist()))
+            else:
+                ends = [(max(row["from"], low), min(row["to"], high), row["value"]) for row in rows if row["value"] is not None]
+                points = [(end, float(value)) for first, last, value in ends for end in (first, last)]
+            curves.append((escape(name), points, bands))
+        what = {"margins": "raw score", "scores": "score"}.get(self._facts["scores"], "score")
+        return svg(curves, (low, high), "code" if self.takes_codes else what, diagonal=is_prob)
+
+
+T = TypeVar("T")
+
+#: More curves than these are no picture.
+CURVES = 8
+
+
+def _in_short(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else ", ".join([*names[:12], f"and {len(names) - 12} more"])
+
+
+def with_names(text: str, names: Sequence[str] | None) -> str:
+    """A text in which classes have their names besides their numbers."""
+    if names is None:
+        return text
+
+    def named(found: re.Match[str]) -> str:
+        number = int(found[2])
+        return f"{found[1]}{number} ({names[number]})" if number < len(names) else found[0]
+
+    return re.sub(r"(\bclass(?:es)? )(\d+)\b(?! \()", named, text)
+
+
+def named(value: T, names: Sequence[str] | None) -> T:
+    """The same with the names of classes in its sentences."""
+    if names is None:
+        return value
+    if isinstance(value, str):
+        return with_names(value, names)  # type: ignore[return-value]
+    if isinstance(value, list):
+        return [named(item, names) for item in value]  # type: ignore[return-value]
+    if isinstance(value, dict):
+        return {key: named(item, names) for key, item in value.items()}  # type: ignore[return-value]
+    return value
 
 
 def _of_sum_one(probs: np.ndarray) -> np.ndarray:
-    """Rows divided by their sums, which in 32 bits are nearly one; a row with a gap, or of zeros, stays as it is."""
+    """Rows divided by their sums, which in 32 bits are nearly one; a row of zeros stays as it is, and one with a gap has nothing else."""
     sums = probs.sum(axis=1, keepdims=True)
-    return np.divide(probs, sums, out=probs.copy(), where=np.isfinite(sums) & (sums > 0))
+    return np.divide(probs, sums, out=probs.copy(), where=np.isfinite(sums) & (sums > 0)) + 0 * sums
 
 
-def _restore(
-    data: bytes,
-    kind: str | None,
-    chosen: str | None,
-    uncalibrated: dict[str, str],
-    warned: tuple[str, ...],
-    proof: Any = None,
-) -> Calibrator:
+def _restore(data: bytes, kind: Kind | None, kept: dict[str, Any]) -> Calibrator:
     calibrator = Calibrator.from_bytes(data, kind)
-    calibrator.chosen, calibrator.uncalibrated, calibrator.warnings = chosen, uncalibrated, warned
-    calibrator.proof = proof
+    for name, value in kept.items():
+        setattr(calibrator, name, value)
     return calibrator
 
 
-def load(path: str | PathLike[str], kind: str | None = None) -> Calibrator:
-    """Reads an artifact. ``kind`` states what vectors are, "logits" or "probs", if the artifact does not."""
-    calibrator = Calibrator(Artifact.read(path), kind)
+def _read(artifact: Artifact, kind: Kind | None, class_names: Sequence[str] | None) -> Calibrator:
+    calibrator = Calibrator(artifact, kind)
+    calibrator.class_names = None if class_names is None else class_names_of(class_names, None, calibrator.n_classes)
     calibrator.warnings = tuple(calibrator._facts["warnings"])
     return calibrator
 
 
+def load(
+    path: str | PathLike[str], kind: Kind | None = None, *, class_names: Sequence[str] | None = None
+) -> Calibrator:
+    """Reads an artifact.
+
+    ``kind`` states what vectors are, "logits" or "probs", if the artifact does not. ``class_names`` name the classes, class 0 first: an
+    artifact has no names.
+    """
+    return _read(Artifact.read(fsdecode(path)), kind, class_names)
+
+
 def fit(
-    scores: Any,
-    y: Any,
-    method: str | None = None,
+    scores: Array,
+    y: Names,
+    method: Method | None = None,
     *,
-    kind: str | None = None,
-    bins: int | None = None,
-    alpha: float | None = None,
-    reduction: str | None = None,
-    sample_weight: Any = None,
-    clusters: Any = None,
+    # what scores and classes are
+    kind: Kind | None = None,
+    score_encoding: ScoreEncoding | None = None,
+    class_names: Sequence[str] | None = None,
+    # rows
+    sample_weight: Array | None = None,
+    clusters: Names | None = None,
     classifiers: int = 1,
+    # the number of bins, and what is guaranteed
+    bins: int | None = None,
     rows_per_bin: int | None = None,
     epsilon: float | None = None,
+    candidates: int | None = None,
+    alpha: float | None = None,
+    alpha_spent: float | None = None,
+    bound: Bound | None = None,
+    # several classes
+    reduction: Reduction | None = None,
+    k: int | None = None,
+    class_score: ClassScore | None = None,
+    # what only some methods have
     max_bins: int | None = None,
-    smoothing: float | str | None = None,
-    scaling: str | None = None,
+    smoothing: float | Literal["paper"] | None = None,
+    scaling: Scaling | None = None,
     range: tuple[float, float] | None = None,
-    loss: str | None = None,
-    seed: int | None = None,
+    loss: Loss | None = None,
     log_probs: bool = False,
     odir: float | tuple[float, float] | None = None,
     folds: int | None = None,
     resolution: int | None = None,
-    k: int | None = None,
-    class_score: str | None = None,
-    score_encoding: tuple[str, float, int] | None = None,
-    bound: str | None = None,
-    candidates: int | None = None,
-    alpha_spent: float | None = None,
+    seed: int | None = None,
+    # what the artifact holds
     intervals: bool = True,
     band: bool | None = None,
-    table: str | None = None,
+    table: Table | None = None,
     classifier_id: str | None = None,
     counter: int | None = None,
+    # monitors
     monitor: bool = False,
     monitor_bins: int | None = None,
-    monitor_scores: Any = None,
+    monitor_scores: Array | None = None,
     monitor_rarity: tuple[int, int, int] | None = None,
-    monitor_action: str | None = None,
+    monitor_action: MonitorAction | None = None,
 ) -> Calibrator:
     """Fits a calibrator to held-out scores and labels.
 
     ``scores`` are those of class 1 in [0, 1], one per row. ``kind="margins"`` accepts raw scores, such as those of a
     ``decision_function``. ``kind="logits"`` and ``kind="probs"`` accept a matrix with a column for each class. ``y`` holds class indices
-    from 0 on. For the integer codes of a quantized network, set ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a
+    from 0 on, or text. Text without ``class_names`` is in the order of ``numpy.unique``, as in scikit-learn: of two classes, class 1 is the
+    second one. The calibrator keeps the names and shows them. For the integer codes of a quantized network, set ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a
     zero point, such as ``("i8", 1 / 256, -128)``.
 
     ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
@@ -428,33 +600,42 @@ def fit(
     Raises :class:`UsageError` for options that make no sense and :class:`DataError` for data of no use. What speaks against the
     calibrator is warned of, as a :class:`CalibrationWarning`.
     """
-    options = {
-        name: value
-        for name, value in locals().items()
-        if name not in ("scores", "y", "kind", "sample_weight", "clusters", "classifiers", "monitor_scores")
-    }
+    given = locals()
+    apart = ("scores", "y", "kind", "class_names", "sample_weight", "clusters", "classifiers", "monitor_scores")
+    options = {name: value for name, value in given.items() if name not in apart}
+    if str(method) == "sigmoid":
+        raise UsageError('scikit-learn\'s sigmoid is method="platt" with loss="bayes"')
+    whole(**{name: given[name] for name in ("bins", "rows_per_bin", "candidates", "k", "max_bins", "folds", "resolution", "counter", "monitor_bins")})
+    whole(least=1, classifiers=classifiers)
+    whole(most=2**64 - 1, seed=seed)
     array, kind, classes = scores_of(scores, kind, score_encoding is not None)
-    if isinstance(classifiers, bool) or not isinstance(classifiers, Integral) or not 1 <= classifiers < 2**32:
-        raise UsageError(f"classifiers={classifiers!r}: scores are by a number of classifiers, 1 at least")
-    labels = labels_of(y)
+    called = class_names_of(class_names, y, classes or 2)
+    labels = labels_of(y, names=called)
     weights = None if sample_weight is None else floats_of(sample_weight, "sample_weight")
     names = None if clusters is None else clusters_of(clusters, "clusters")
     others = None if monitor_scores is None else floats_of(monitor_scores, "monitor_scores")
-    with at_work("fitting"):
-        artifact, chosen, warned, uncalibrated = _fit(
-            options,
-            kind,
-            array,
-            labels,
-            classes=classes,
-            weights=weights,
-            clusters=names,
-            classifiers=int(classifiers),
-            monitor_scores=others,
-        )
-    calibrator = Calibrator(artifact, kind if kind in MATRIX else None)
-    calibrator.chosen, calibrator.uncalibrated = chosen, dict(uncalibrated)
-    calibrator.warnings = tuple(warned)
-    for warning in warned:
-        warnings.warn(warning, CalibrationWarning, stacklevel=2)
+    try:
+        with at_work("fitting"):
+            artifact, chosen, warned, uncalibrated = _fit(
+                options,
+                kind,
+                array,
+                labels,
+                classes=classes,
+                weights=weights,
+                clusters=names,
+                classifiers=int(classifiers),
+                monitor_scores=others,
+            )
+    except UsageError as cause:
+        # A call that can be pasted.
+        raise UsageError(str(cause).replace("plan(n=...,", f"plan(n={len(labels)},")) from None
+    calibrator = Calibrator(artifact, kind if kind in MATRIX else None, called)
+    calibrator.chosen = chosen
+    calibrator.uncalibrated = {calibrator._with_names(name): reason for name, reason in uncalibrated}
+    calibrator.warnings = tuple(map(calibrator._with_names, warned))
+    if classes is None and clusters is None:
+        calibrator._count(array)
+    for warning in calibrator.warnings:
+        warn(warning)
     return calibrator

@@ -6,12 +6,14 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ._calibrator import Calibrator
 from ._native import DataError, UsageError, imported, imported_scaling
+from ._arrays import whole
+from ._types import Evaluation, Kind
 
 #: Random scores, or vectors, of a proof.
 SAMPLE = 1_000_000
@@ -23,6 +25,10 @@ CHUNK = 1 << 22
 ADDED = 1e-12
 #: What to do where functions of knots differ.
 OF_KNOTS = "fit on scores of type numpy.float32, so that knots are the device's"
+#: What to do where logits differ.
+OF_TEMPERATURE = "a temperature this low multiplies the rounding of float32: divide the logits in the network instead"
+#: What to do where functions of margins differ.
+FAR = "margins far from 0, compared with how they vary, have few digits in float32: let the classifier subtract their mean, and fit again"
 
 
 @dataclass(frozen=True)
@@ -93,10 +99,11 @@ def _prove_scores(
     theirs: Callable[[np.ndarray], np.ndarray],
     knots: np.ndarray,
     tolerance: float,
-    proof: str,
+    proof: Evaluation,
     advice: str = OF_KNOTS,
+    around: tuple[float, float] | None = None,
 ) -> Calibrator:
-    """Compares functions of one score."""
+    """Compares functions of one score; a function without knots is steep ``around`` a margin, within a width."""
     _check_proof(proof)
     is_prob = calibrator.kind == "scores"
     knots = np.asarray(knots, dtype=np.float64)
@@ -105,7 +112,18 @@ def _prove_scores(
     else:
         widest = float(np.abs(knots).max()) if knots.size else 1.0
         low, high = np.float32(-4 * widest - 40), np.float32(4 * widest + 40)
-    random = np.random.default_rng(SEED).uniform(low, high, SAMPLE).astype(np.float32)
+    if around is not None:
+        center, width = around
+        # Half of the scores where it is steep, and half as far away again as that is from 0.
+        wide = abs(center) + width
+        low, high = np.float32(min(low, center - wide)), np.float32(max(high, center + wide))
+        knots = np.append(knots, center + width * np.linspace(-1, 1, 41))
+    rng = np.random.default_rng(SEED)
+    if around is None:
+        random = rng.uniform(low, high, SAMPLE).astype(np.float32)
+    else:
+        steep = rng.uniform(center - width, center + width, SAMPLE // 2)
+        random = np.append(steep, rng.uniform(low, high, SAMPLE - SAMPLE // 2)).astype(np.float32)
     first = np.concatenate([_neighbors(knots), np.array([low, 0, high], dtype=np.float32)])
     first = first[(first >= low) & (first <= high)]
     biggest = np.float32(np.finfo(np.float32).max)
@@ -118,7 +136,7 @@ def _prove_scores(
     return _proved(calibrator, compared, tolerance, proof == "every", advice)
 
 
-def _check_proof(proof: str) -> None:
+def _check_proof(proof: Evaluation) -> None:
     if proof not in ("sample", "every"):
         raise UsageError(f'proof={proof!r}: there are "sample" and "every"')
 
@@ -128,7 +146,7 @@ def _prove_vectors(
     theirs: Callable[[np.ndarray], np.ndarray],
     knots: np.ndarray,
     tolerance: float,
-    proof: str,
+    proof: Evaluation,
     advice: str = OF_KNOTS,
 ) -> Calibrator:
     """Compares functions of vectors."""
@@ -169,7 +187,7 @@ def _proved(calibrator: Calibrator, compared: _Compared, tolerance: float, every
     return calibrator
 
 
-def _made(kind: str, functions: list[dict[str, Any]], n: int, origin: str) -> Calibrator:
+def _made(kind: Kind, functions: list[dict[str, Any]], n: int, origin: str) -> Calibrator:
     plain = [{name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in one.items()} for one in functions]
     artifact = imported(kind, json.dumps(plain), n, origin)
     return Calibrator(artifact, kind if len(functions) > 1 else None)
@@ -192,7 +210,7 @@ def _knots(fitted: Any) -> dict[str, Any]:
     return {"function": "knots", "scores": scores[kept] + 0.0, "values": values[kept]}
 
 
-def _of_isotonic(fitted: Any, kind: str | None, n: int, tolerance: float, proof: str) -> Calibrator:
+def _of_isotonic(fitted: Any, kind: Literal["scores", "margins"] | None, n: int, tolerance: float, proof: Evaluation) -> Calibrator:
     function = _knots(fitted)
     scores = function["scores"]
     if kind is None:
@@ -201,8 +219,16 @@ def _of_isotonic(fitted: Any, kind: str | None, n: int, tolerance: float, proof:
     return _prove_scores(calibrator, fitted.predict, fitted.X_thresholds_, tolerance, proof)
 
 
-def _sigmoid(fitted: Any, kind: str) -> dict[str, Any]:
+def _sigmoid(fitted: Any, kind: Kind) -> dict[str, Any]:
     return {"function": "platt-margin" if kind == "margins" else "platt-prob", "a": -float(fitted.a_), "b": -float(fitted.b_)}
+
+
+def _steep(function: dict[str, Any]) -> tuple[float, float] | None:
+    """Around which margin a function is steep, and within which width it goes from almost 0 to almost 1."""
+    slope = function.get("inverse_t", function.get("a", 0.0))
+    if not function["function"].endswith("-margin") or slope == 0:
+        return None
+    return -function.get("b", 0.0) / slope, 20 / abs(slope)
 
 
 def _stub(name: str, classes: np.ndarray) -> Any:
@@ -222,7 +248,7 @@ def _stub(name: str, classes: np.ndarray) -> Any:
     return stub
 
 
-def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibrator:
+def _of_classifier(fitted: Any, n: int, tolerance: float, proof: Evaluation) -> Calibrator:
     parts = fitted.calibrated_classifiers_
     if len(parts) > 1:
         raise UsageError(
@@ -235,12 +261,13 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
     asked.estimator = _stub(response, np.asarray(part.estimator.classes_))
     origin = f"sklearn.CalibratedClassifierCV.{part.method}"
     is_binary = len(classes) == 2
-    kind = {
+    kinds: dict[tuple[bool, str], Kind] = {
         (True, "decision_function"): "margins",
         (True, "predict_proba"): "scores",
         (False, "decision_function"): "logits",
         (False, "predict_proba"): "probs",
-    }[is_binary, response]
+    }
+    kind = kinds[is_binary, response]
 
     def theirs(X: np.ndarray) -> np.ndarray:
         return asked.predict_proba(X.reshape(-1, 1))[:, 1] if is_binary else asked.predict_proba(X)
@@ -254,7 +281,8 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
                 if kind == "margins"
                 else {"function": "temperature", "inverse_t": beta}
             )
-            return _prove_scores(_made(kind, [function], n, origin), theirs, np.zeros(0), tolerance, proof)
+            made = _made(kind, [function], n, origin)
+            return _prove_scores(made, theirs, np.zeros(0), tolerance, proof, FAR, _steep(function))
         calibrator = Calibrator(imported_scaling(kind, len(classes), [beta], [], ADDED, n, origin), kind)
         return _prove_vectors(calibrator, theirs, np.zeros(0), tolerance, proof)
     if not is_binary and response == "decision_function":
@@ -274,12 +302,18 @@ def _of_classifier(fitted: Any, n: int, tolerance: float, proof: str) -> Calibra
             functions.append(_sigmoid(calibrator, kind))
     made = _made(kind, functions, n, origin)
     if is_binary:
-        return _prove_scores(made, theirs, np.concatenate(knots), tolerance, proof)
+        advice = OF_KNOTS if part.method == "isotonic" else FAR
+        return _prove_scores(made, theirs, np.concatenate(knots), tolerance, proof, advice, _steep(functions[0]))
     return _prove_vectors(made, theirs, np.concatenate(knots), tolerance, proof)
 
 
 def from_sklearn(
-    fitted: Any, *, kind: str | None = None, n: int = 1, tolerance: float = 1e-3, proof: str = "sample"
+    fitted: Any,
+    *,
+    kind: Literal["scores", "margins"] | None = None,
+    n: int = 1,
+    tolerance: float = 1e-3,
+    proof: Evaluation = "sample",
 ) -> Calibrator:
     """Takes over a fitted ``IsotonicRegression`` or ``CalibratedClassifierCV`` of scikit-learn, with a proof.
 
@@ -288,7 +322,8 @@ def from_sklearn(
     "scores" or "margins"; without it scores, if its knots lie in [0, 1]. ``n`` is the number of rows that it was fitted to, for the
     artifact to tell.
 
-    Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors. ``proof="every"`` evaluates
+    Both sides are evaluated at all knots, at the floats on either side, and at 10^6 random scores or vectors: half of the margins of a sigmoid lie
+    where it is steep. ``proof="every"`` evaluates
     every f32 of one score, which takes minutes; vectors are too many. The result's ``proof`` has the largest difference; beyond ``tolerance`` the calibrator is refused. Nothing is guaranteed
     of what is taken over: that takes a fit with calib.
 
@@ -303,6 +338,9 @@ def from_sklearn(
     from sklearn.isotonic import IsotonicRegression
     from sklearn.utils.validation import check_is_fitted
 
+    whole(least=1, n=n)
+    if kind not in (None, "scores", "margins"):
+        raise UsageError(f'kind={kind!r}: there are "scores" and "margins"')
     if not isinstance(fitted, (IsotonicRegression, CalibratedClassifierCV)):
         raise UsageError(
             f"{type(fitted).__name__} is neither an IsotonicRegression nor a CalibratedClassifierCV: fit with calib_host.fit"
@@ -315,7 +353,7 @@ def from_sklearn(
     return _of_classifier(fitted, n, tolerance, proof)
 
 
-def from_betacal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str = "sample") -> Calibrator:
+def from_betacal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: Evaluation = "sample") -> Calibrator:
     """Takes over a fitted ``betacal.BetaCalibration``, with a proof as :func:`from_sklearn` has it.
 
     betacal raises scores to the least number of their type, the device to 2^-24: what it says of f32 scores is compared.
@@ -341,7 +379,7 @@ def from_betacal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str
     return _prove_scores(calibrator, theirs, np.array([2.0**-24, 1 - 2.0**-24]), tolerance, proof)
 
 
-def from_venn_abers(fitted: Any, *, n: int = 1, tolerance: float = 1e-6, proof: str = "sample") -> Calibrator:
+def from_venn_abers(fitted: Any, *, n: int = 1, tolerance: float = 1e-6, proof: Evaluation = "sample") -> Calibrator:
     """Takes over a fitted ``venn_abers.VennAbers`` of two classes, with a proof as :func:`from_sklearn` has it."""
     if getattr(fitted, "p0", None) is None or getattr(fitted, "c", None) is None:
         raise UsageError("this is no fitted venn_abers.VennAbers")
@@ -371,7 +409,13 @@ def _venn_abers_steps(fitted: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def from_temperature(
-    temperature: float, classes: int, *, kind: str = "logits", n: int = 1, proof: str = "sample"
+    temperature: float,
+    classes: int,
+    *,
+    kind: Literal["logits", "probs"] = "logits",
+    n: int = 1,
+    tolerance: float = 1e-5,
+    proof: Evaluation = "sample",
 ) -> Calibrator:
     """A calibrator that divides logits, or the logarithms of probabilities, by a temperature, as a scaler trained elsewhere does.
 
@@ -384,6 +428,8 @@ def from_temperature(
     >>> calibrator.proof.largest_difference < 1e-6
     True
     """
+    whole(least=1, n=n)
+    whole(least=2, most=2**16 - 1, classes=classes)
     if kind not in ("logits", "probs"):
         raise UsageError(f'kind={kind!r}: there are "logits" and "probs"')
     if not (temperature > 0 and np.isfinite(temperature)):
@@ -396,4 +442,4 @@ def from_temperature(
         scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
         return scaled / scaled.sum(axis=1, keepdims=True)
 
-    return _prove_vectors(calibrator, theirs, np.zeros(0), 1e-5, proof)
+    return _prove_vectors(calibrator, theirs, np.zeros(0), tolerance, proof, OF_TEMPERATURE)

@@ -9,6 +9,7 @@ import numpy as np
 from ._calibrator import Calibrator
 from ._imports import _knots, _made, _prove_scores, _prove_vectors
 from ._native import UsageError, imported_scaling
+from ._types import Evaluation
 
 #: The device takes no score to be below this, or above one less this, before a logarithm.
 LEAST = 2.0**-24
@@ -19,7 +20,7 @@ AT_THE_ENDS = (
 )
 
 
-def from_netcal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: str = "sample") -> Calibrator:
+def from_netcal(fitted: Any, *, n: int = 1, tolerance: float = 1e-3, proof: Evaluation = "sample") -> Calibrator:
     """Takes over a calibrator that netcal fitted, with a proof as :func:`from_sklearn` has it.
 
     For two classes: ``LogisticCalibration``, ``TemperatureScaling``, ``BetaCalibration``, ``IsotonicRegression`` and
@@ -61,7 +62,7 @@ def _answers(fitted: Any, inputs: np.ndarray, dtype: Any) -> np.ndarray:
         return np.asarray(fitted.transform(inputs.astype(dtype))).reshape(inputs.shape)
 
 
-def _of_scaling(fitted: Any, name: str, n: int, tolerance: float, proof: str) -> Calibrator:
+def _of_scaling(fitted: Any, name: str, n: int, tolerance: float, proof: Evaluation) -> Calibrator:
     weights = np.asarray(fitted._sites["weights"]["values"])
     is_temperature = "bias" not in fitted._sites
     intercepts = np.zeros(0) if is_temperature else np.asarray(fitted._sites["bias"]["values"], dtype=np.float64)
@@ -92,7 +93,7 @@ def _of_scaling(fitted: Any, name: str, n: int, tolerance: float, proof: str) ->
     return _prove_scores(made, theirs, np.array([LEAST, 1 - LEAST]), tolerance, proof, AT_THE_ENDS)
 
 
-def _of_table(fitted: Any, name: str, n: int, tolerance: float, proof: str) -> Calibrator:
+def _of_table(fitted: Any, name: str, n: int, tolerance: float, proof: Evaluation) -> Calibrator:
     is_binary = fitted.num_classes == 2
     parts = [fitted] if is_binary else [part for _, part in fitted._multiclass_instances]
     if not is_binary and len(parts) < fitted.num_classes:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import floats_of, hits_of
+from ._arrays import floats_of, hits_of, labels_of
 from ._assess import calibration_curve
+from ._calibrator import Calibrator
 from ._native import DataError
+from ._types import Array, Names, Strategy
 
 
 class CalibrationDisplay:
@@ -29,11 +31,11 @@ class CalibrationDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_prob: Any,
+        y_true: Names,
+        y_prob: Array,
         *,
         n_bins: int = 5,
-        strategy: str = "uniform",
+        strategy: Strategy = "uniform",
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -44,28 +46,31 @@ class CalibrationDisplay:
         return cls(rates, means, floats_of(y_prob, "probs"), name=name).plot(ax=ax, **line)
 
     @classmethod
-    def from_calibrator(cls, calibrator: Any, scores: Any, y: Any, *, ax: Any = None, **how: Any) -> CalibrationDisplay:
+    def from_calibrator(cls, calibrator: Calibrator, scores: Array, y: Names, *, ax: Any = None, **how: Any) -> CalibrationDisplay:
         """Draws what a calibrator of two classes makes of scores."""
         probs = calibrator.predict(scores)
         known = ~np.isnan(probs)
         how.setdefault("name", calibrator.method)
-        hits = hits_of(y, how.pop("pos_label", None))
+        pos_label = how.pop("pos_label", None)
+        if pos_label is None and calibrator.class_names is not None:
+            y = labels_of(y, names=calibrator.class_names)
+        hits = hits_of(y, pos_label)
         if len(hits) != len(probs):
             raise DataError(f"{len(probs)} scores but {len(hits)} labels")
         return cls.from_predictions(hits[known], probs[known], ax=ax, **how)
 
-    def plot(self, *, ax: Any = None, ref_line: bool = True, **line: Any) -> CalibrationDisplay:
-        """Draws it, with the diagonal of perfect calibration."""
+    def plot(self, *, ax: Any = None, name: str | None = None, ref_line: bool = True, **line: Any) -> CalibrationDisplay:
+        """Draws it under a ``name``, with the diagonal of perfect calibration."""
         import matplotlib.pyplot as plt
 
         if ax is None:
             _, ax = plt.subplots()
         if ref_line:
             ax.plot([0, 1], [0, 1], "k:", label="Perfectly calibrated")
-        line = {"marker": "s", "linestyle": "-", "label": self.estimator_name, **line}
+        line = {"marker": "s", "linestyle": "-", "label": name or self.estimator_name, **line}
         self.line_ = ax.plot(self.prob_pred, self.prob_true, **line)[0]
         ax.set(xlabel="Mean predicted probability", ylabel="Observed frequency")
-        if ref_line or self.estimator_name:
+        if ref_line or name or self.estimator_name:
             ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._arrays import MATRIX, numbers_of, check_classes, labels_of
-from ._calibrator import CalibrationWarning, Calibrator, fit
+from ._arrays import MATRIX, check_classes, class_names_of, labels_of, numbers_of
+from ._calibrator import Calibrator, fit
 from ._native import DataError, UsageError, code_range
 from ._progress import at_work
+from ._types import Array, Kind, Method, Names, ScoreEncoding
+from ._warnings import warn
 
 #: What the options of a fit call the types of codes.
 ENCODINGS = {np.dtype(np.uint8): "u8", np.dtype(np.int8): "i8", np.dtype(np.uint16): "u16", np.dtype(np.int16): "i16"}
@@ -19,7 +22,7 @@ ENCODINGS = {np.dtype(np.uint8): "u8", np.dtype(np.int8): "i8", np.dtype(np.uint
 MANY = 0.05
 
 
-def tflite_codes(interpreter: Any, X: Any) -> np.ndarray:
+def tflite_codes(interpreter: Any, X: Array) -> NDArray[Any]:
     """The codes of a quantized TFLite network's output: what the device computes for the rows of ``X``.
 
     ``interpreter`` and ``X`` are those of :func:`from_tflite`. Returns integers of the output's type, in a column for each output.
@@ -28,7 +31,14 @@ def tflite_codes(interpreter: Any, X: Any) -> np.ndarray:
 
 
 def from_tflite(
-    interpreter: Any, X: Any, y: Any, method: str | None = None, *, kind: str | None = None, **options: Any
+    interpreter: Any,
+    X: Array,
+    y: Names,
+    method: Method | None = None,
+    *,
+    kind: Kind | None = None,
+    class_names: Sequence[str] | None = None,
+    **options: Any,
 ) -> Calibrator:
     """Fits a calibrator to the codes of a quantized TFLite network's output.
 
@@ -47,15 +57,16 @@ def from_tflite(
     network = _Network(interpreter)
     output = network.output
     encoding = network.encoding()
-    labels = labels_of(y)
+    called = class_names_of(class_names, y, max(network.outputs, 2))
+    labels = labels_of(y, names=called)
     shaped = network.quantized(X)
     if len(shaped) != len(labels):
         raise DataError(f"X has {len(shaped)} rows, and there are {len(labels)} labels")
     # Running the network may take long: what is wrong with labels is said before.
     check_classes(labels, max(network.outputs, 2))
     codes, kind = _scores(network.run(shaped), output, kind)
-    quantized = {"score_encoding": (encoding, output.scale, output.zero_point)}
-    calibrator = fit(codes, labels, method, kind=kind, **quantized, **options)
+    quantized: ScoreEncoding = (encoding, output.scale, output.zero_point)
+    calibrator = fit(codes, labels, method, kind=kind, score_encoding=quantized, class_names=called, **options)
     calibrator.warnings = (*network.warnings, *calibrator.warnings)
     return calibrator
 
@@ -181,7 +192,7 @@ class _Network:
                 "network was fed in training"
             )
             self.warnings = (*self.warnings, told)
-            warnings.warn(told, CalibrationWarning, stacklevel=4)
+            warn(told)
         return np.clip(codes, ends.min, ends.max).astype(to.dtype)
 
     def run(self, rows: np.ndarray) -> np.ndarray:
@@ -206,7 +217,7 @@ class _Network:
         return self.run(self.quantized(X))
 
 
-def _scores(codes: np.ndarray, output: _Tensor, kind: str | None) -> tuple[np.ndarray, str]:
+def _scores(codes: np.ndarray, output: _Tensor, kind: Kind | None) -> tuple[np.ndarray, Kind]:
     """The codes that are calibrated, and what they stand for."""
     outputs = codes.shape[1]
     if kind is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,11 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, column_or_1d
 
-from ._arrays import check_known
-from ._calibrator import CalibrationWarning, Calibrator, fit
-from ._native import DataError, UsageError
+from ._arrays import check_known, floats_of
+from ._calibrator import Calibrator, fit
+from ._native import DataError, UsageError, suitable_bins
+from ._types import Kind
+from ._warnings import warn
 
 try:
     from sklearn.utils.metadata_routing import _routing_enabled
@@ -48,7 +49,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ``response`` is "predict_proba", "decision_function", or "auto" for the first of them that the classifier has.
 
     What is passed to ``fit`` besides ``X`` and ``y``, such as ``sample_weight``, goes to the classifier's ``fit`` (with metadata routing:
-    where it was requested). For the calibrator every row counts the same, but those of weight 0, which are left out.
+    where it was requested). ``sample_weight`` is also that of the calibrator. If the method or several classes take no weights, a
+    :class:`CalibrationWarning` says so, and every row with a weight above 0 counts the same.
+
+    The methods with bins choose their number if nobody names it. Other methods have no ``bins``, so a search over both takes a list of grids:
+    ``[{"method": ["umd"], "bins": [5, 10]}, {"method": ["isotonic", "platt"]}]``.
 
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
@@ -99,32 +104,47 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise DataError(f"y has 1 class, {there.tolist()}: a calibrator needs rows of two classes")
         estimator = LogisticRegression() if self.estimator is None else self.estimator
         encoder = LabelEncoder().fit(_classes(estimator, there))
-        self.classes_ = encoder.classes_
-        labels = encoder.transform(y)
-        counted = _counted(fit_params.get("sample_weight"), labels)
+        labels, classes = encoder.transform(y), encoder.classes_
+        weights = _weights(fit_params.get("sample_weight"), labels)
         if isinstance(estimator, FrozenEstimator):
-            self.estimator_ = estimator
-            scores, kind = self._scores(estimator, X)
+            unknown = sorted(set(fit_params) - {"sample_weight"})
+            if unknown:
+                raise TypeError(f"CalibratedClassifier.fit() got an unexpected keyword argument {unknown[0]!r}")
+            fitted = estimator
+            scores, kind = self._scores(estimator, X, classes, checked=True)
             classifiers = 1
         else:
-            scores, kind, classifiers = self._held_out_scores(estimator, X, y, labels, fit_params)
+            fitted, scores, kind, classifiers = self._held_out_scores(estimator, X, y, labels, classes, fit_params)
+        counted = weights > 0
         options = self._options(kind, int(counted.sum()))
-        self.calibrator_: Calibrator = fit(
-            scores[counted], labels[counted], kind=kind, classifiers=classifiers, **options
+        # Equal weights change nothing.
+        if len(np.unique(weights[counted])) > 1:
+            if kind in ("scores", "margins") and options["method"] in _WEIGHTED:
+                options["sample_weight"] = weights[counted]
+            else:
+                warn(
+                    f"sample_weight went to the classifier, and not to the calibrator: {_unweighted(kind, options['method'])}"
+                )
+        calibrator = fit(
+            scores[counted], labels[counted], kind=kind, classifiers=classifiers, class_names=_names(classes), **options
         )
+        # All at once: a fit that failed leaves the earlier one as it was.
+        self.classes_, self.estimator_, self.calibrator_ = classes, fitted, calibrator
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+            elif hasattr(self, name):
+                delattr(self, name)
         return self
 
     def _held_out_scores(
-        self, estimator: Any, X: Any, y: Any, labels: np.ndarray, fit_params: dict[str, Any]
-    ) -> tuple[np.ndarray, str, int]:
-        """The scores by classifiers that were fitted to other folds, and by how many; the one that is kept is fitted to all."""
+        self, estimator: Any, X: Any, y: Any, labels: np.ndarray, classes: np.ndarray, fit_params: dict[str, Any]
+    ) -> tuple[Any, np.ndarray, Kind, int]:
+        """A classifier that is fitted to all rows, and the scores by others that were fitted to other folds, and by how many."""
         for_fit, for_split = self._routed(fit_params)
         cv = check_cv(self.cv, labels, classifier=True)
         scores: np.ndarray | None = None
-        kind = ""
+        kind: Kind = "scores"
         # By which classifier each row's score is: where test folds overlap, by the last.
         by = np.full(_num_samples(X), -1)
         for fold_index, (train, test) in enumerate(cv.split(X, y, **for_split)):
@@ -132,7 +152,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             X_train, y_train = _safe_split(fold, X, y, train)
             X_test, _ = _safe_split(fold, X, y, test, train)
             fold.fit(X_train, y_train, **_check_method_params(X, for_fit, indices=train))
-            part, kind = self._scores(fold, X_test)
+            part, kind = self._scores(fold, X_test, classes, checked=True)
             if scores is None:
                 scores = np.full((_num_samples(X), *part.shape[1:]), np.nan)
             scores[test] = part
@@ -145,8 +165,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "cv has all rows in one test fold, whose classifier was fitted to these very rows: take two folds at least, or a "
                 "FrozenEstimator and rows that it was not fitted to"
             )
-        self.estimator_ = clone(estimator).fit(X, y, **for_fit)
-        return scores, kind, classifiers
+        return clone(estimator).fit(X, y, **for_fit), scores, kind, classifiers
 
     def _routed(self, fit_params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         if _routing_enabled():
@@ -155,8 +174,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         groups = fit_params.pop("groups", None)
         return fit_params, {} if groups is None else {"groups": groups}
 
-    def _scores(self, estimator: Any, X: Any) -> tuple[np.ndarray, str]:
-        """What the classifier says of rows, and what that is."""
+    def _scores(self, estimator: Any, X: Any, classes: np.ndarray, *, checked: bool = False) -> tuple[np.ndarray, Kind]:
+        """What the classifier says of rows, a column for each of the classes, and what that is."""
         if self.response not in ("auto", "predict_proba", "decision_function"):
             raise UsageError(f'response={self.response!r}: there are "auto", "predict_proba" and "decision_function"')
         names = ("predict_proba", "decision_function") if self.response == "auto" else (self.response,)
@@ -164,26 +183,34 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if name is None:
             raise UsageError(f"{type(estimator).__name__} has no {' and no '.join(names)}")
         said = np.asarray(getattr(estimator, name)(X), dtype=np.float64)
-        if len(self.classes_) == 2 and said.ndim == 1:
-            return said, "margins"
-        said = self._columns(estimator, said, 0.0 if name == "predict_proba" else None)
-        if name == "decision_function":
-            return said, "logits"
-        return (said[:, 1], "scores") if len(self.classes_) == 2 else (said, "probs")
-
-    def _columns(self, estimator: Any, response: np.ndarray, missing: float | None) -> np.ndarray:
-        """A column for every class, of those that the rows of a fold have not."""
-        known = np.searchsorted(self.classes_, estimator.classes_)
-        if len(known) == len(self.classes_):
-            return response
-        if missing is None or response.ndim == 1:
+        known = np.asarray(getattr(estimator, "classes_", classes))
+        what = f"{name} of {_name(estimator)}"
+        is_margin = name == "decision_function" and len(known) == 2 and said.ndim == 1
+        if not is_margin and said.shape != (_num_samples(X), len(known)):
+            raise UsageError(f"{what} has the shape {said.shape}: ({_num_samples(X)}, {len(known)}) is expected, a column for each of its classes")
+        if checked and name == "decision_function" and len(known) > 2:
+            self._check_columns(estimator, X, known[said.argmax(axis=1)], what)
+        if is_margin and len(classes) == 2:
+            return (said if known[0] == classes[0] else -said), "margins"
+        if is_margin or (name == "decision_function" and len(known) != len(classes)):
             raise DataError("a fold has no row of a class, of which its decision_function says nothing: take fewer folds")
-        columns = np.full((len(response), len(self.classes_)), missing)
-        columns[:, known] = response
-        return columns
+        columns = np.zeros((len(said), len(classes)))
+        columns[:, np.searchsorted(classes, known)] = said
+        if name == "decision_function":
+            return columns, "logits"
+        return (columns[:, 1], "scores") if len(classes) == 2 else (columns, "probs")
 
-    def _options(self, kind: str, n: int) -> dict[str, Any]:
-        options = {
+    def _check_columns(self, estimator: Any, X: Any, highest: np.ndarray, what: str) -> None:
+        """That columns are those of classes, not of pairs: the highest is mostly the prediction."""
+        agree = float((np.asarray(estimator.predict(X)) == highest).mean())
+        if agree < 0.9:
+            raise UsageError(
+                f"{what} has the class that is predicted as its highest column in {100 * agree:.0f}% of rows only: columns of "
+                'classes are needed, as decision_function_shape="ovr" has them, not those of pairs'
+            )
+
+    def _options(self, kind: Kind, n: int) -> dict[str, Any]:
+        options: dict[str, Any] = {
             "method": self.method,
             "reduction": self.reduction,
             "bins": self.bins,
@@ -192,9 +219,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "seed": self.seed,
             **(self.options or {}),
         }
+        unnamed = all(options.get(name) is None for name in ("bins", "rows_per_bin", "epsilon"))
         if kind in ("scores", "margins"):
+            if unnamed and options["method"] in _WITH_BINS:
+                options["bins"] = suitable_bins(n)
             return options
-        if all(options.get(name) is None for name in ("method", "bins", "rows_per_bin", "epsilon")):
+        if unnamed and options["method"] is None:
             options["method"] = "blend"
         if options["reduction"] is None and options["method"] not in _OF_VECTORS:
             options["reduction"] = "normalized"
@@ -203,30 +233,31 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return options
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The calibrated probabilities of all classes, a column each: the device's, in f64; NaN if it has none."""
+        """The calibrated probabilities of all classes, a column each: the device's, in f64; NaN if it has none.
+
+        A row sums to one, so that it has no probability at all where a class has none.
+        """
         check_is_fitted(self)
-        scores, _ = self._scores(self.estimator_, X)
+        scores, _ = self._scores(self.estimator_, X, self.classes_)
         return self.calibrator_.predict_proba(scores, seed=self.seed)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class with the highest calibrated probability.
 
-        A row without any has the class with the classifier's own highest score, and that is warned of.
+        A row in which a class has none has the class with the classifier's own highest score, and that is warned of.
         """
         check_is_fitted(self)
-        scores, _ = self._scores(self.estimator_, X)
+        scores, _ = self._scores(self.estimator_, X, self.classes_)
         probs = self.calibrator_.predict_proba(scores, seed=self.seed)
-        unknown = np.isnan(probs)
-        highest = np.where(unknown, -1.0, probs).argmax(axis=1)
-        without = unknown.all(axis=1)
-        if without.any():
-            warnings.warn(
-                f"{int(without.sum())} of {len(probs)} rows have no calibrated probability: their class is that of the classifier's highest score",
-                CalibrationWarning,
-                stacklevel=2,
+        unknown = np.isnan(probs).any(axis=1)
+        highest = np.where(unknown[:, None], 0.0, probs).argmax(axis=1)
+        if unknown.any():
+            warn(
+                f"{int(unknown.sum())} of {len(probs)} rows have no calibrated probability of some class: their class is that of the "
+                "classifier's highest score"
             )
-            own = scores[without]
-            highest[without] = own.argmax(axis=1) if own.ndim == 2 else own > (0.0 if self.calibrator_.kind == "margins" else 0.5)
+            own = scores[unknown]
+            highest[unknown] = own.argmax(axis=1) if own.ndim == 2 else own > (0.0 if self.calibrator_.kind == "margins" else 0.5)
         return self.classes_[highest]
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -259,16 +290,44 @@ def _classes(estimator: Any, there: np.ndarray) -> np.ndarray:
     return np.asarray(known)
 
 
-def _counted(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
-    """Which rows have a weight."""
+def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
+    """The weights of rows; 1 if there are none."""
     if sample_weight is None:
-        return np.ones(len(labels), dtype=bool)
-    counted = np.asarray(sample_weight) != 0
-    if counted.shape == labels.shape and len(np.unique(labels[counted])) < 2:
+        return np.ones(len(labels))
+    if np.ndim(sample_weight) == 0:
+        return np.full(len(labels), float(sample_weight))
+    weights = floats_of(sample_weight, "sample_weight")
+    if weights.shape != labels.shape:
+        raise UsageError(f"{len(labels)} rows but {len(weights)} weights in sample_weight")
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(f"sample_weight, row {row}: {weights[row]} is no weight: weights are numbers from 0 on")
+    if len(np.unique(labels[weights > 0])) < 2:
         raise DataError("of the rows with a sample_weight above 0 all are of 1 class: a calibrator needs rows of two classes")
-    return counted
+    return weights
 
 
+def _unweighted(kind: Kind, method: str | None) -> str:
+    if kind in ("scores", "margins"):
+        return f"{method or 'blend'} counts every row the same; {', '.join(_WEIGHTED)} take weights"
+    return "with several classes every row counts the same"
+
+
+def _names(classes: np.ndarray) -> list[str] | None:
+    """The names of classes that are more than their numbers."""
+    names = [str(name) for name in classes.tolist()]
+    return None if names == [str(label) for label in range(len(names))] else names
+
+
+def _name(estimator: Any) -> str:
+    return type(estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator).__name__
+
+
+#: Methods whose rows may have weights.
+_WEIGHTED = ("isotonic", "platt", "platt-prob", "beta", "quadratic", "temperature")
+#: Methods that are asked for a number of bins.
+_WITH_BINS = ("umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning", "scaling-binning-one-set")
 #: Methods of whole vectors that have no namesake for one score.
 _OF_VECTORS = ("temperature", "vector", "matrix", "dirichlet", "svs", "sms", "sierpinski", "grid", "projection", "multiclass-irp")
 
