@@ -172,7 +172,8 @@ def assess(
     if array.ndim == 2 and array.shape[1] > 1:
         if predicted is not None or bins is not None or groups is not None:
             raise UsageError("predicted, bins and groups go with one probability a row, not with those of all classes")
-        values, _, classes = scores_of(array, "probs", False)
+        values, _, _ = scores_of(array, "probs", False)
+        classes = int(array.shape[1])
         check_classes(labels, classes)
         values = values.astype(np.float64, copy=False)
         with at_work("assessing"):

@@ -116,7 +116,7 @@ def _prove_scores(
         center, width = around
         # Half of the scores where it is steep, and half as far away again as that is from 0.
         wide = abs(center) + width
-        low, high = np.float32(min(low, center - wide)), np.float32(max(high, center + wide))
+        low, high = np.float32(min(float(low), center - wide)), np.float32(max(float(high), center + wide))
         knots = np.append(knots, center + width * np.linspace(-1, 1, 41))
     rng = np.random.default_rng(SEED)
     if around is None:

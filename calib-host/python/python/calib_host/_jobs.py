@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from os import PathLike, fspath
 from typing import Any, Self
@@ -16,7 +16,7 @@ from ._arrays import aligned, clusters_of, floats_of, hits_of, labels_of, names_
 from ._calibrator import Calibrator, with_names
 from ._native import Artifact, DataError, Dataset, UsageError, write_file
 from ._rows import Rows
-from ._types import Array, ClassScore, Kind, Names, ScoreEncoding
+from ._types import Action, Array, ClassScore, Kind, Names, ScoreEncoding
 from ._warnings import warn
 
 
@@ -332,9 +332,9 @@ def adjust(
     return Adjusted._of(made, calibrator=calibrator)
 
 
-def _action(action: Mapping[str, Any]) -> dict[str, Any]:
+def _action(action: Action) -> dict[str, Any]:
     """An action with everything that may be left out."""
-    known = {"start_up": 0.0, "alarm": False, "abstain": False, "if_sure": False, **action}
+    known: dict[str, Any] = {"start_up": 0.0, "alarm": False, "abstain": False, "if_sure": False, **action}
     above, up_to = known.pop("above", None), known.pop("up_to", None)
     stated = above is not None or up_to is not None
     interval = (0.0 if above is None else above, 1.0 if up_to is None else up_to) if stated else None
@@ -346,7 +346,7 @@ def _action(action: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decide(
-    actions: Sequence[Mapping[str, Any]],
+    actions: Sequence[Action],
     scores: Array | None = None,
     y: Names | None = None,
     *,

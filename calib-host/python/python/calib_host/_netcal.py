@@ -89,8 +89,8 @@ def _of_scaling(fitted: Any, name: str, n: int, tolerance: float, proof: Evaluat
     else:
         # One weight multiplies the logit, two its terms.
         function = {"function": "beta", "a": float(weights[0]), "b": float(weights[-1]), "c": float(intercepts[0])}
-    made = _made("scores", [function], n, origin)
-    return _prove_scores(made, theirs, np.array([LEAST, 1 - LEAST]), tolerance, proof, AT_THE_ENDS)
+    scaled = _made("scores", [function], n, origin)
+    return _prove_scores(scaled, theirs, np.array([LEAST, 1 - LEAST]), tolerance, proof, AT_THE_ENDS)
 
 
 def _of_table(fitted: Any, name: str, n: int, tolerance: float, proof: Evaluation) -> Calibrator:

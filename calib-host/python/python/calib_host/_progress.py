@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 #: After this many seconds without a result, calib shows what is being done.
 PATIENCE = 2.0
@@ -19,18 +20,19 @@ def at_work(what: str) -> Iterator[None]:
     if shell is None or shell.get_ipython() is None or "IPKernelApp" not in shell.get_ipython().config:
         yield
         return
-    from IPython.display import HTML, display
+    from IPython import display as shown
 
+    html: Any = shown.HTML
     ended = threading.Event()
 
     def show() -> None:
         start = time.monotonic()
         if ended.wait(PATIENCE):
             return
-        handle = display(HTML(""), display_id=True)
+        handle: Any = shown.display(shown.HTML(""), display_id=True)  # type: ignore[no-untyped-call]
         while not ended.wait(1.0):
-            handle.update(HTML(f"<em>{what}, {time.monotonic() - start:.0f} s</em>"))
-        handle.update(HTML(""))
+            handle.update(html(f"<em>{what}, {time.monotonic() - start:.0f} s</em>"))
+        handle.update(html(""))
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()

@@ -15,7 +15,7 @@ from ._jobs import _action, _dataset
 from ._native import UsageError, write_file
 from ._progress import at_work
 from ._rows import Rows
-from ._types import Array, Claim, ClassScore, ExtremeProbs, Kind, Method, Metric, Names, Reduction
+from ._types import Action, Array, Claim, ClassScore, ExtremeProbs, Kind, Method, Metric, Names, Reduction
 from ._warnings import warn
 
 #: The name of the unchanged scores in a comparison.
@@ -192,7 +192,7 @@ def report(
     extreme_probs: ExtremeProbs = "leave-out",
     drawn_classes: int = 12,
     # a decision rule
-    actions: Sequence[Mapping[str, Any]] | None = None,
+    actions: Sequence[Action] | None = None,
     uncalibrated: str | None = None,
     unsure: str | None = None,
 ) -> Report:
@@ -241,4 +241,4 @@ def report(
 
 
 #: What goes without saying in a report's account of how it was made.
-_DEFAULTS = report.__kwdefaults__
+_DEFAULTS: dict[str, Any] = report.__kwdefaults__ or {}

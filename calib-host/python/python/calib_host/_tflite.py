@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from ._arrays import MATRIX, check_classes, class_names_of, labels_of, numbers_o
 from ._calibrator import Calibrator, fit
 from ._native import DataError, UsageError, code_range
 from ._progress import at_work
-from ._types import Array, Kind, Method, Names, ScoreEncoding
+from ._types import Array, CodeType, FitOptions, Kind, Method, Names, ScoreEncoding
 from ._warnings import warn
 
 #: What the options of a fit call the types of codes.
@@ -38,7 +38,7 @@ def from_tflite(
     *,
     kind: Kind | None = None,
     class_names: Sequence[str] | None = None,
-    **options: Any,
+    **options: Unpack[FitOptions],
 ) -> Calibrator:
     """Fits a calibrator to the codes of a quantized TFLite network's output.
 
@@ -65,7 +65,7 @@ def from_tflite(
     # Running the network may take long: what is wrong with labels is said before.
     check_classes(labels, max(network.outputs, 2))
     codes, kind = _scores(network.run(shaped), output, kind)
-    quantized: ScoreEncoding = (encoding, output.scale, output.zero_point)
+    quantized: ScoreEncoding = (cast(CodeType, encoding), output.scale, output.zero_point)
     calibrator = fit(codes, labels, method, kind=kind, score_encoding=quantized, class_names=called, **options)
     calibrator.warnings = (*network.warnings, *calibrator.warnings)
     return calibrator

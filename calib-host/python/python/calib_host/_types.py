@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypeAlias, TypedDict
 
 from numpy.typing import NDArray
 
@@ -75,3 +75,55 @@ Evaluation = Literal["sample", "every"]
 
 #: A type, a scale and a zero point, such as ``("i8", 1 / 256, -128)``.
 ScoreEncoding: TypeAlias = tuple[CodeType, float, int]
+
+
+class Action(TypedDict):
+    """An action of :func:`calib_host.decide`: its costs for a positive and a negative, and when it may be taken."""
+
+    name: str
+    positive: float
+    negative: float
+    start_up: NotRequired[float]
+    alarm: NotRequired[bool]
+    abstain: NotRequired[bool]
+    if_sure: NotRequired[bool | Literal["band"]]
+    above: NotRequired[float]
+    up_to: NotRequired[float]
+
+
+class FitOptions(TypedDict, total=False):
+    """Options of :func:`calib_host.fit` that functions around it pass on."""
+
+    rows_per_bin: int | None
+    epsilon: float | None
+    candidates: int | None
+    alpha: float | None
+    alpha_spent: float | None
+    bound: Bound | None
+    bins: int | None
+    reduction: Reduction | None
+    k: int | None
+    class_score: ClassScore | None
+    max_bins: int | None
+    smoothing: float | Literal["paper"] | None
+    scaling: Scaling | None
+    range: tuple[float, float] | None
+    loss: Loss | None
+    log_probs: bool
+    odir: float | tuple[float, float] | None
+    folds: int | None
+    resolution: int | None
+    seed: int | None
+    intervals: bool
+    band: bool | None
+    table: Table | None
+    classifier_id: str | None
+    counter: int | None
+    monitor: bool
+    monitor_bins: int | None
+    monitor_scores: Array | None
+    monitor_rarity: tuple[int, int, int] | None
+    monitor_action: MonitorAction | None
+    sample_weight: Array | None
+    clusters: Names | None
+    classifiers: int

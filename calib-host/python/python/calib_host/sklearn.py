@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 from ._arrays import check_known, floats_of
 from ._calibrator import Calibrator, fit
 from ._native import DataError, UsageError, suitable_bins
-from ._types import Kind
+from ._types import FitOptions, Kind, Method, Reduction, Response
 from ._warnings import warn
 
 try:
@@ -70,15 +70,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        method: str | None = None,
+        method: Method | None = None,
         cv: Any = 5,
-        response: str = "auto",
-        reduction: str | None = None,
+        response: Response = "auto",
+        reduction: Reduction | None = None,
         bins: int | None = None,
         rows_per_bin: int | None = None,
         alpha: float = 0.1,
         seed: int = 0,
-        options: dict[str, Any] | None = None,
+        options: FitOptions | None = None,
     ):
         self.estimator = estimator
         self.method = method
@@ -249,7 +249,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         scores, _ = self._scores(self.estimator_, X, self.classes_)
         probs = self.calibrator_.predict_proba(scores, seed=self.seed)
-        unknown = np.isnan(probs).any(axis=1)
+        unknown = np.asarray(np.isnan(probs).any(axis=1))
         highest = np.where(unknown[:, None], 0.0, probs).argmax(axis=1)
         if unknown.any():
             warn(
