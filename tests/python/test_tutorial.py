@@ -3,6 +3,8 @@
 `UPDATE_BOOK=1` writes the picture anew. What asks an emulated device runs where `CALIB_DEVICE` names the program that starts one.
 """
 
+import ast
+import json
 import os
 import re
 from pathlib import Path
@@ -23,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import calib_host
 
+NOTEBOOK = Path(__file__).parents[2] / "docs/src/python/tutorial.ipynb"
 PAGE = Path(__file__).parents[2] / "docs/src/python.md"
 PICTURE = PAGE.parent / "python/curves.png"
 DEVICE = os.environ.get("CALIB_DEVICE")
@@ -44,14 +47,19 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     write_network(tmp_path / "network.tflite")
     fence = "(?:,device)?" if DEVICE else ""
     blocks = re.findall(rf"```python{fence}\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) >= (11 if DEVICE else 10)
+    assert len(blocks) >= (13 if DEVICE else 12)
     names: dict = {"DEVICE": DEVICE}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     printed = capsys.readouterr().out
     assert "With at least 90% probability" in printed and "scores compared: probabilities differ by" in printed
     rows = len(names["test"])
-    assert names["both"]["after"]["n"] == rows
+    # The example gains, and the one that does not says so.
+    both, worse = names["both"], names["worse"]
+    assert both["after"]["n"] == rows and round(both["before"]["brier"]["value"], 2) == 0.12
+    assert round(both["after"]["brier"]["value"], 2) == 0.07 and not both["evidence"]
+    assert worse["after"]["brier"]["value"] > 2 * worse["before"]["brier"]["value"] and worse["evidence"]
+    assert "Take " in printed and names["calibrator"].class_names == ("0-4", "5-9") and "class 1 (5-9)" in names["report"].html
     assert not DEVICE or f"{rows} answers, {rows} of them to the bits of predict" in printed
     assert "<svg" in (tmp_path / "report.html").read_text()
     picture = (tmp_path / "curves.png").read_bytes()
@@ -67,8 +75,28 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "cal.bin").read_bytes() == names["calibrator"].to_bytes()
     # The int8 network is the model but for its rounding.
     codes, labels = names["codes"][:, 0], names["y_test"]
-    assert np.abs((codes.astype(float) + 128) / 256 - names["test"]).max() < 0.1
+    assert np.abs((codes.astype(float) + 128) / 256 - names["model"].predict_proba(names["X_test"])[:, 1]).max() < 0.1
     assert names["same"] == names["quantized"] and names["quantized"].encoding.startswith("i8")
     assert calib_host.load(tmp_path / "codes.bin").predict(codes).tolist() == names["quantized"].predict(codes).tolist()
     assert ((names["quantized"].predict(codes) - labels) ** 2).mean() < 0.1
     assert names["taken"].proof.largest_difference < 1e-6
+
+
+def test_the_notebook_runs(tmp_path, monkeypatch):
+    """Every cell runs, and what it ends with shows itself."""
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("agg")
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    names: dict = {}
+    shown = []
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, str(NOTEBOOK), "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval"), names)
+            shown.append(value._repr_html_())
+    assert len(shown) >= 6 and all("<table>" in html or "<svg" in html or "<iframe" in html for html in shown)
+    assert any("1 = 5-9" in html for html in shown) and any("Take " in html for html in shown)
