@@ -75,7 +75,7 @@ class Assessment(dict[str, Any]):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict on a calibrator in sentences; none without a calibrator."""
-        verdict = (self.get("change") or {}).get("verdict") or {}
+        verdict = self.get("verdict") or {}
         return tuple(verdict.get("sentences", ()))
 
     def to_frame(self) -> Any:

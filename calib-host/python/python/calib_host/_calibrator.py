@@ -211,8 +211,8 @@ class Calibrator:
         >>> calibrator = calib_host.fit(scores, rng.random(400) < scores**2, method="umd", bins=2)
         >>> calibrator.table
           from      to   value     low    high  rows
-             0  0.5139  0.0955  0.0573  0.1467   199
-        0.5139       1  0.5622  0.4871  0.6353   201
+             0  0.5568    0.09  0.0542  0.1385   200
+        0.5568       1  0.6432  0.5724  0.7097   200
         >>> calibrator.table.to_frame().shape
         (2, 6)
         """

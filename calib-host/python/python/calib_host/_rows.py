@@ -7,6 +7,10 @@ from html import escape
 from typing import Any, overload
 
 
+#: So many rows are shown, half of them from the end.
+MOST = 40
+
+
 class Rows(Sequence[dict[str, Any]]):
     """A table: a sequence of rows, each a dict by the names of its columns.
 
@@ -52,7 +56,13 @@ class Rows(Sequence[dict[str, Any]]):
         return pandas.DataFrame(self._rows, columns=list(self.columns))
 
     def _cells(self) -> list[list[str]]:
-        return [[in_words(row[name]) for name in self.columns] for row in self._rows]
+        cells = [[in_words(row[name]) for name in self.columns] for row in self._rows]
+        if len(cells) <= MOST:
+            return cells
+        return [*cells[: MOST // 2], ["..."] * len(self.columns), *cells[-MOST // 2 :]]
+
+    def _rest(self) -> str:
+        return f"{len(self._rows)} rows; to_frame() has all of them" if len(self._rows) > MOST else ""
 
     def _is_text(self) -> list[bool]:
         return [any(isinstance(row[name], str) for row in self._rows) for name in self.columns]
@@ -65,7 +75,7 @@ class Rows(Sequence[dict[str, Any]]):
             "  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in zip(row, widths, is_text))
             for row in cells
         )
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join([*(line.rstrip() for line in lines), *filter(None, [self._rest()])])
 
     def _repr_html_(self) -> str:
         sides = ["left" if left else "right" for left in self._is_text()]
@@ -74,8 +84,9 @@ class Rows(Sequence[dict[str, Any]]):
             one = (f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>' for cell, side in zip(cells, sides))
             return f"<tr>{''.join(one)}</tr>"
 
+        rest = self._rest()
         body = "".join(line("td", row) for row in self._cells())
-        return f"<table><thead>{line('th', self.columns)}</thead><tbody>{body}</tbody></table>"
+        return f"<table><thead>{line('th', self.columns)}</thead><tbody>{body}</tbody></table>" + (f"<p>{rest}</p>" if rest else "")
 
 
 def in_words(value: Any) -> str:
