@@ -6,6 +6,8 @@ from html import unescape
 import numpy as np
 import pytest
 
+pytest.importorskip("pandas", reason="pandas, for frames, is not installed")
+
 import calib_host
 from calib_host import DataError, Rows, UsageError
 

@@ -1,12 +1,12 @@
 //! Fitting.
 
-use calib_fit::error::UnfittedReason;
-use calib_fit::fit::Unfitted;
-use calib_fit::{Fit, FitError, ScoreKind};
 use calib_fit::data::device_scores;
 use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::error::UnfittedReason;
+use calib_fit::fit::Unfitted;
 use calib_fit::job::{self, FittedModel, ScoresOf};
 use calib_fit::stats::Clusters;
+use calib_fit::{Fit, FitError, ScoreKind};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -83,8 +83,7 @@ pub(crate) fn fit(
         let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
         job::fit(&data, &options).map_err(|cause| of_not_fitted(&cause))
     })??;
-    let mut warnings: Vec<String> =
-        fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
+    let mut warnings: Vec<String> = fitted.findings.iter().map(|finding| finding.with_names(name)).collect();
     let chosen = fitted.chosen.map(|chosen| chosen.with_names(name));
     let uncalibrated: Vec<(String, String)> = match &fitted.model {
         FittedModel::Tables(fit) => {

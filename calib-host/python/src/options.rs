@@ -10,8 +10,8 @@ use calib_fit::binary::Loss;
 use calib_fit::compare::Claim;
 use calib_fit::guarantee::GuaranteeBound;
 use calib_fit::job::{
-    AlarmAction, ClassScore, FitOptions, MethodName, MonitorOptions, NamedMethod, ReductionName, ScalingName, ScoresOf, Smoothing,
-    TableWidth,
+    AlarmAction, ClassScore, FitOptions, MethodName, MonitorOptions, NamedMethod, ReductionName, ScalingName,
+    ScoresOf, Smoothing, TableWidth,
 };
 use calib_fit::names::Named;
 use pyo3::conversion::FromPyObjectOwned;

@@ -1,12 +1,12 @@
 //! What an artifact says of every score, range by range.
 
-use calib_core::artifact::TableForm;
-use calib_core::{Artifact, BinFlags, Margin, Score};
-use calib_fit::artifact::{between, encoding_of_keys, score_edges, table_label, table_steps};
+use calib_core::{Artifact, BinFlags};
+use calib_fit::artifact::{between, encoding_of_keys, score_edges, table_label, table_prob, table_steps};
 use serde_json::{Value, json};
 
-/// The tables of an artifact, each with its score ranges: from which score on, below which, the probability, and the interval, as JSON. A table
-/// without ranges, such as a function that has no intervals beside it, has one of all scores.
+/// The tables of an artifact as JSON. Each has its score ranges: from which score on, below which, the probability, and the interval.
+///
+/// A function without intervals beside it has one range of all scores.
 pub(crate) fn tables(artifact: &Artifact<'_>) -> Value {
     (0..artifact.tables().count()).map(|index| table(artifact, index)).collect()
 }
@@ -23,7 +23,7 @@ fn table(artifact: &Artifact<'_>, index: usize) -> Value {
     let row = |(bin, [from, to]): (usize, [Option<f64>; 2])| {
         let step = steps.iter().find(|(scores, _)| *scores == [from, to]).map(|(_, value)| *value);
         let is_empty = ranges.is_none() && tables.bin_flags(index, bin as u16).contains(BinFlags::EMPTY);
-        let of_function = || prob_at(&found.form, middle(artifact, from, to)).filter(|_| !is_empty);
+        let of_function = || table_prob(artifact, index, middle(artifact, from, to)).filter(|_| !is_empty);
         let interval = match &ranges {
             Some(ranges) => ranges.get(bin).copied(),
             None => tables.interval(index, bin as u16),
@@ -53,20 +53,4 @@ fn middle(artifact: &Artifact<'_>, from: Option<f64>, to: Option<f64>) -> f32 {
         (Some(end), None) | (None, Some(end)) => end as f32,
         (None, None) => 0.0,
     }
-}
-
-/// The probability of a score.
-fn prob_at(form: &TableForm<'_>, score: f32) -> Option<f32> {
-    let (prob, margin) = (Score::new(score), Margin::new(score));
-    Some(match form {
-        TableForm::Steps(table) => table.lookup(prob.ok()?).1,
-        TableForm::MarginSteps(table) => table.lookup(margin.ok()?).1,
-        TableForm::VennAbers(table) => table.lookup(prob.ok()?).1,
-        TableForm::MarginVennAbers(table) => table.lookup(margin.ok()?).1,
-        TableForm::Interpolated(table) => table.lookup(prob.ok()?).1,
-        TableForm::MarginInterpolated(table) => table.lookup(margin.ok()?).1,
-        TableForm::Scaling(function) => function.prob(prob.ok()?),
-        TableForm::MarginScaling(function) => function.prob(margin.ok()?),
-        _ => return None,
-    })
 }

@@ -168,7 +168,7 @@ fn build(python: &Path, profile: Profile) -> Result<PathBuf> {
         .env("CARGO_INCREMENTAL", "0")
         .env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     maturin.args(match profile {
-        Profile::Release => &["--release"][..],
+        Profile::Release => &["--profile", "release", "--features", "arrow,png"][..],
         Profile::Tests => &["--profile", "dev", "--no-default-features"],
     });
     run(&mut maturin)?;

@@ -55,7 +55,8 @@ pub(crate) use rule_words::score_words;
 pub use rules::{PointsOnDevice, RuleError, SetsOnDevice};
 pub use sample::{ClassRanges, SAMPLE_SECTION, SKETCH_SECTION, SampleFacts};
 pub use score_edges::{
-    band_steps, between, encoding_of_keys, score_edges, score_of_key, scores_in_words, shortest, table_steps,
+    band_steps, between, encoding_of_keys, score_edges, score_of_key, scores_in_words, shortest, table_prob,
+    table_steps,
 };
 pub use stored::{SECTION_HEAD_LEN, StoredArtifact};
 pub use tables::artifact_bytes;

@@ -3,6 +3,7 @@
 use calib_core::artifact::{HeaderFlags, TableForm};
 use calib_core::{Artifact, BinFlags, Margin, ProbInterval, ScoreEncoding};
 
+use super::tables::prob_of;
 use super::vacuous::values;
 
 /// The inner edges of what results of a table have as their bin, ascending, in the user's scores or codes: those of the score ranges that have
@@ -24,6 +25,11 @@ pub fn table_steps(artifact: &Artifact<'_>, table: usize) -> Vec<([Option<f64>; 
     let step = |(bin, value): (usize, f32)| ([edge(bin.checked_sub(1)), edge(Some(bin))], value);
     let is_calibrated = |bin: &(usize, f32)| !tables.bin_flags(table, bin.0 as u16).contains(BinFlags::EMPTY);
     values(&found.form).into_iter().enumerate().filter(is_calibrated).map(step).collect()
+}
+
+/// The probability that a table gives a score; `None` if it has no such score, takes codes or draws a random word.
+pub fn table_prob(artifact: &Artifact<'_>, table: usize, score: f32) -> Option<f32> {
+    prob_of(&artifact.tables().get(table)?.form, score)
 }
 
 /// The inner edges of a table's bins.

@@ -274,22 +274,26 @@ pub(crate) fn prob_on_device(
 ) -> Result<Vec<f32>, CompileError> {
     let numbers = Numbers::of(model, kind, false)?;
     let form = numbers.form(model, kind, false)?;
-    let probs = scores.iter().map(|&score| match form {
-        TableForm::Steps(table) => Ok(table.lookup(checked(score)?).1),
-        TableForm::MarginSteps(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
-        TableForm::VennAbers(table) => Ok(table.lookup(checked(score)?).1),
-        TableForm::MarginVennAbers(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
-        TableForm::Interpolated(table) => Ok(table.lookup(checked(score)?).1),
-        TableForm::Scaling(function) => Ok(function.prob(checked(score)?)),
-        TableForm::MarginInterpolated(table) => Ok(table.lookup(checked::<Margin>(score)?).1),
-        TableForm::MarginScaling(function) => Ok(function.prob(checked(score)?)),
-        _ => Err(CompileError::Parameter),
-    });
-    probs.collect()
+    scores.iter().map(|&score| prob_of(&form, score).ok_or(CompileError::Parameter)).collect()
 }
 
-fn checked<S: TryFrom<f32>>(score: f32) -> Result<S, CompileError> {
-    score.try_into().map_err(|_| CompileError::Parameter)
+/// The probability that a form gives a score; `None` if it takes codes or a random word, or the score is none.
+pub(super) fn prob_of(form: &TableForm<'_>, score: f32) -> Option<f32> {
+    Some(match form {
+        TableForm::Steps(table) => table.lookup(checked(score)?).1,
+        TableForm::MarginSteps(table) => table.lookup(checked::<Margin>(score)?).1,
+        TableForm::VennAbers(table) => table.lookup(checked(score)?).1,
+        TableForm::MarginVennAbers(table) => table.lookup(checked::<Margin>(score)?).1,
+        TableForm::Interpolated(table) => table.lookup(checked(score)?).1,
+        TableForm::MarginInterpolated(table) => table.lookup(checked::<Margin>(score)?).1,
+        TableForm::Scaling(function) => function.prob(checked(score)?),
+        TableForm::MarginScaling(function) => function.prob(checked(score)?),
+        _ => return None,
+    })
+}
+
+fn checked<S: TryFrom<f32>>(score: f32) -> Option<S> {
+    score.try_into().ok()
 }
 
 /// The parameters of a scaling function of a margin in `f32`; `None` if it is of a probability.

@@ -331,6 +331,15 @@ def check_known(values: Any, what: str) -> None:
         raise DataError(f"{what}, row {int(missing.argmax())}: the label is missing; leave such rows out")
 
 
+def _different(array: np.ndarray) -> list[Any]:
+    """The different values, of numbers without sorting them if they are two at most."""
+    if array.dtype.kind in "biuf" and array.size:
+        low, high = array.min(), array.max()
+        if ((array == low) | (array == high)).all():
+            return np.unique([low, high]).tolist()
+    return np.unique(array).tolist()
+
+
 def hits_of(values: Any, pos_label: Any = None) -> np.ndarray:
     """Which labels are that of class 1: 1 of {0, 1} or {-1, 1}, and otherwise the one that is named."""
     check_known(values, "labels")
@@ -339,7 +348,7 @@ def hits_of(values: Any, pos_label: Any = None) -> np.ndarray:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"labels have the shape {array.shape}: one label a row is needed")
-    different = np.unique(array).tolist()
+    different = _different(array)
     if len(different) > 2:
         raise DataError(f"{len(different)} different labels: two classes have two")
     if pos_label is None:

@@ -201,8 +201,8 @@ class Calibrator:
     def table(self) -> Rows:
         """The probability of every score: a row for each bin, or for each score range that has an interval.
 
-        The columns are the scores ``from`` and ``to`` (excluded), the ``value``, the ends ``low`` and ``high`` of the interval of the event rate,
-        and the number of calibration ``rows``. Several tables have their name in the column ``table``. A function has its value in the
+        The columns are the scores ``from`` and ``to`` (excluded), and the ``value``. ``low`` and ``high`` are the ends of the interval of the event
+        rate, and ``rows`` is the number of calibration rows. Several tables have their name in the column ``table``. A function has its value in the
         middle of the range. None stands for what is not known: an artifact does not store the numbers of rows.
 
         >>> import numpy as np, calib_host

@@ -48,8 +48,8 @@ class Comparison(dict[str, Any]):
     def table(self) -> Rows:
         """A row for the unchanged scores and for each method, the best first.
 
-        The columns are the ``method``, its score with the ends of the interval, by how much it differs from that of the unchanged scores,
-        likewise, the guaranteed ``epsilon``, and the ``bytes`` of the artifact. None stands for what does not exist.
+        The columns are the ``method`` and its score, with the ends of the interval. ``change`` is the difference from the unchanged scores,
+        with its ends. ``epsilon`` is what is guaranteed, and ``bytes`` the size of the artifact. None stands for what does not exist.
         """
         score = self["score"]
 
