@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::faults::Part;
 use crate::fuzz::Target;
+use crate::package::Kind;
 use crate::verify::Side;
 
 xflags::xflags! {
@@ -69,6 +70,16 @@ xflags::xflags! {
         ///
         /// `THIRD-PARTY.txt` has names, versions, licenses and their texts. `cargo xtask wheel` writes it into the wheel.
         cmd notices {}
+        /// Make what a release consists of in target/package-VERSION, and use each file as its users would. Publishes nothing.
+        ///
+        /// An archive of the command for this machine, with completions and manual pages; an archive of the library for C; the wheel; the
+        /// packages of Rust. Each is unpacked or installed in an empty folder, and run.
+        cmd package {
+            /// Only this: command, c, wheel or crates.
+            optional --only part: Kind
+            /// Take a `calib` that is built already and a wheel without optimization, and do not compile the packages of Rust.
+            optional --sample
+        }
         /// Build the firmware in C with CMake, for the emulated mps2-an386 and microbit.
         cmd c-firmware {
             /// This board alone: mps2-an386 or microbit.

@@ -13,6 +13,7 @@ mod fuzz;
 mod miri;
 mod mutants;
 mod notices;
+mod package;
 mod papers;
 mod report_check;
 mod setup;
@@ -65,7 +66,8 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::ReportCheck(_) => report_check::report_check(setup),
         XtaskCmd::Figures(_) => report_check::figures(setup),
         XtaskCmd::Notices(_) => notices::notices(),
-        XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all),
+        XtaskCmd::Package(options) => package::package(setup, &options),
+        XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all).map(drop),
         XtaskCmd::Examples(_) => examples::examples(setup),
         XtaskCmd::Engines(engines) => engines::engines(setup, &engines),
         XtaskCmd::Exhaustive(_) => exhaustive::exhaustive(),

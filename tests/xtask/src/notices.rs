@@ -11,15 +11,16 @@ use xtask::{cargo, root};
 /// The file beside the licenses of calib itself.
 pub(crate) const FILE: &str = "THIRD-PARTY.txt";
 
+/// The folder of the command's notices.
+pub(crate) const CALIB: &str = "target/notices/calib";
+/// That of the library for C.
+pub(crate) const CALIB_C: &str = "target/notices/calib-c";
+
 /// What is given away: where its file goes, the folder of its workspace, and what cargo is told to build.
 const GIVEN_AWAY: [(&str, &str, &[&str]); 3] = [
-    ("target/notices/calib", ".", &["--package", "calib-host", "--all-features"]),
+    (CALIB, ".", &["--package", "calib-host", "--all-features"]),
     ("calib-host/python", "calib-host/python", &["--all-features"]),
-    (
-        "target/notices/calib-c",
-        "firmware",
-        &["--package", "calib-c", "--features", "ed25519", "--target", "all"],
-    ),
+    (CALIB_C, "firmware", &["--package", "calib-c", "--features", "ed25519", "--target", "all"]),
 ];
 
 /// The files of a package that hold its license or a notice begin like this, in any case.
@@ -108,11 +109,16 @@ fn packages(listed: &str) -> Result<BTreeSet<Package>> {
     Ok(found)
 }
 
+/// The folder of cargo's downloads.
+pub(crate) fn cargo_home() -> Result<PathBuf> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| Some(env::home_dir()?.join(".cargo"))).context("there is no home folder")
+}
+
 /// The texts in a package as cargo unpacked it. Some have none: their license is named in the list.
 fn licenses(name: &str, version: &str) -> Result<Vec<String>> {
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
-    let registries = fs::read_dir(home.join("registry/src")).context("cargo has unpacked no package")?;
+    let registries =
+        fs::read_dir(cargo_home()?.join("registry/src")).context("cargo has unpacked no package")?;
     let unpacked = registries.filter_map(|entry| Some(entry.ok()?.path().join(format!("{name}-{version}"))));
     let folder = unpacked.into_iter().find(|folder| folder.is_dir());
     let folder = folder.with_context(|| format!("cargo has not unpacked {name} {version}: `cargo fetch`"))?;

@@ -19,6 +19,12 @@ const TESTED: [&str; 2] = ["oldest", NEWEST];
 /// With netcal, whose calibrators the package takes over.
 const NETCAL: &str = "netcal";
 
+/// What the package does without any package but NumPy.
+const ALONE: &str = "import calib_host, numpy
+scores = numpy.arange(2000) / 2000
+calibrator = calib_host.fit(scores, numpy.arange(2000) % 50 < numpy.arange(2000) / 40)
+assert 0.8 < calibrator.predict(numpy.array([0.9]))[0] < 1, calibrator";
+
 /// How the extension module is built.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Profile {
@@ -29,7 +35,7 @@ enum Profile {
 }
 
 /// Builds the wheel for this machine's platform, and tests it in clean environments; with all, in one with netcal, too.
-pub(crate) fn wheel(setup: Setup, all: bool) -> Result<()> {
+pub(crate) fn wheel(setup: Setup, all: bool) -> Result<PathBuf> {
     let mut steps = Steps::new();
     let mut environments = Vec::new();
     let mut netcal = None;
@@ -60,13 +66,34 @@ pub(crate) fn wheel(setup: Setup, all: bool) -> Result<()> {
     steps.summarize();
     eprintln!("{} ({} bytes)", wheel.display(), fs::metadata(&wheel)?.len());
     eprintln!("other platforms' wheels are built on machines of theirs");
-    Ok(())
+    Ok(wheel)
 }
 
 /// Makes the environments of [`verify`].
 pub(crate) fn set_up(setup: Setup) -> Result<()> {
     environment("build", setup)?;
     environment(NEWEST, setup).map(drop)
+}
+
+/// Makes the environments of [`package`].
+pub(crate) fn set_up_alone(setup: Setup) -> Result<()> {
+    environment("build", setup)?;
+    environment("alone", setup).map(drop)
+}
+
+/// Builds the wheel of a release and tests it, or in a sample the wheel that [`verify`] tests. Then installs it beside NumPy
+/// alone, and copies it into a folder.
+pub(crate) fn package(setup: Setup, into: &Path, sample: bool) -> Result<()> {
+    let profile = if sample { Profile::Tests } else { Profile::Release };
+    let wheel =
+        if sample { build(&environment("build", setup)?, profile)? } else { self::wheel(setup, false)? };
+    let alone = environment("alone", setup)?;
+    install(&alone, &wheel)?;
+    run(Command::new(&alone).args(["-m", "pip", "check"]))?;
+    run(Command::new(alone.with_file_name("calib")).arg("--version"))?;
+    run(Command::new(&alone).env_remove("PYTHONPATH").args(["-I", "-c", ALONE]))?;
+    fs::copy(&wheel, into.join(wheel.file_name().context("a wheel has a name")?))?;
+    Ok(())
 }
 
 /// Tests the Python package with the newest packages.
@@ -182,6 +209,8 @@ fn build(python: &Path, profile: Profile) -> Result<PathBuf> {
     for file in [notices::FILE, "LICENSE-MIT", "LICENSE-APACHE"] {
         ensure!(listed.contains(&format!("licenses/{file}")), "the wheel has no {file}:\n{listed}");
     }
+    // What the index would refuse.
+    run(Command::new(python).args(["-m", "twine", "--no-color", "check", "--strict"]).arg(&wheel))?;
     Ok(wheel)
 }
 

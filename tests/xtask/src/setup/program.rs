@@ -68,6 +68,16 @@ pub(crate) const RISCV_GCC: Program = program(
     "printf '#include <stdint.h>\nint32_t half(int32_t x) { return x / 2; }\n' | $(command -v riscv64-unknown-elf-gcc || \
      echo riscv64-elf-gcc) -march=rv32imac -mabi=ilp32 -nostdlib -ffreestanding -r -x c - -lgcc",
 );
+/// What finds the packed library for C, besides CMake.
+pub(crate) const PKG_CONFIG: Program =
+    program("pkg-config", &["pkg-config"], "pkgconf", "pkg-config --version");
+/// What shows manual pages. It complains about what it cannot set.
+pub(crate) const MAN: Program = program(
+    "man",
+    &["man-db"],
+    "mandoc",
+    "printf '.TH calib 1\n.SH NAME\ncalib\n' > calib.1 && man ./calib.1",
+);
 /// The browser that reports are opened in.
 pub(crate) const CHROMIUM: Program = program(
     "Chromium",
