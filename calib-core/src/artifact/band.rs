@@ -3,10 +3,10 @@
 use super::error::ParseError;
 use super::header::Header;
 use super::pool::WordWriter;
-use super::score_intervals::keys_of;
+use super::score_intervals::{are_edges, keys_of};
 use crate::outcome::ProbInterval;
 use crate::score::{FloatScore, ONE_BITS, QuantizedScore, ScoreEncoding};
-use crate::table::search::bin_of_wide;
+use crate::table::search::count_up_to;
 
 /// A band around the calibration curve, whatever calibrator gives the probability.
 ///
@@ -76,12 +76,12 @@ impl<'a> Band<'a> {
 
     /// Tells whether edges are ascending scores, values are ascending probabilities, and the lower side is nowhere above the upper one.
     fn fits(&self, header: &Header<'_>) -> bool {
-        let [lowest, highest] = keys_of(header);
+        let keys @ [lowest, _] = keys_of(header);
         // The upper side never falls, so it is enough to look where the lower side rises.
         let mut rises = self.lower.edges.iter().chain([&lowest]);
         self.alpha > 0.0
             && self.alpha < 1.0
-            && [&self.lower, &self.upper].iter().all(|side| side.fits(lowest, highest))
+            && [&self.lower, &self.upper].iter().all(|side| side.fits(keys))
             && rises.all(|&key| self.lower.bits(key) <= self.upper.bits(key))
     }
 
@@ -135,10 +135,11 @@ impl<'a> BandSide<'a> {
         if values.len() == edges.len() + 1 { Some(Self { edges, values }) } else { None }
     }
 
-    fn fits(&self, lowest: u32, highest: u32) -> bool {
+    // One for both sides.
+    #[inline(never)]
+    fn fits(&self, keys: [u32; 2]) -> bool {
         self.edges.len() <= Band::MAX_EDGES
-            && self.edges.is_sorted_by(|a, b| a < b)
-            && self.edges.iter().all(|&edge| lowest < edge && edge <= highest)
+            && are_edges(self.edges, keys)
             // Floats that are not negative are in the order of their bits.
             && self.values.is_sorted_by(|a, b| a <= b)
             && self.values.iter().all(|&value| value <= ONE_BITS)
@@ -155,10 +156,8 @@ impl<'a> BandSide<'a> {
     }
 
     /// Returns the bits of the value at a key.
-    // One for all callers: a search takes flash.
-    #[inline(never)]
     fn bits(&self, key: u32) -> u32 {
-        let step = bin_of_wide(self.edges, self.values.len(), key);
+        let step = count_up_to(self.edges, key);
         self.values.get(step).copied().unwrap_or_default()
     }
 }

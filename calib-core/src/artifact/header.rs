@@ -201,6 +201,11 @@ impl HeaderFlags {
     /// The tables are step tables of the method's function of floats, which is no step function.
     pub const STEPS: Self = Self(64);
 
+    /// Takes the byte of a header, with bits that may be unknown.
+    pub(super) const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
     /// Joins two sets of flags.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
@@ -238,12 +243,7 @@ pub struct Provenance<'a> {
     pub classifier: Option<ClassifierId>,
 }
 
-impl<'a> Header<'a> {
-    pub(super) fn parse(payload: &'a [u8]) -> Result<Self, ParseError> {
-        let (header, rest) = postcard::take_from_bytes::<Self>(payload).map_err(|_| ParseError::Header)?;
-        if rest.is_empty() && header.is_consistent() { Ok(header) } else { Err(ParseError::Header) }
-    }
-
+impl Header<'_> {
     pub(super) fn is_consistent(&self) -> bool {
         let of_class = self.flags.contains(HeaderFlags::TOP2_MARGIN);
         let score = match self.reduction {

@@ -61,12 +61,14 @@
 //! [`decision`](crate::decision) and [`monitor`](crate::monitor). [`Artifact`] reads, [`ArtifactWriter`] writes.
 
 mod band;
+mod binary_steps;
 mod crc32c;
 mod error;
 mod form;
 mod groups;
 mod guaranteed;
 mod header;
+mod header_bytes;
 mod identity;
 mod joint;
 mod layout;
@@ -82,6 +84,7 @@ mod tables;
 mod writer;
 
 pub use band::{Band, BandParts, BandSide};
+pub use binary_steps::{BinarySteps, BinaryStepsError};
 pub(crate) use crc32c::CRC_32C;
 pub use crc32c::crc32c;
 pub use error::{MonitorsError, ParseError, TableFault};

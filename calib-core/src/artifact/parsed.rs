@@ -4,6 +4,7 @@ use super::band::Band;
 use super::error::{MonitorsError, ParseError};
 use super::groups::{Groups, GroupsError};
 use super::header::{Header, HeaderFlags, Method, Reduction};
+use super::header_bytes;
 use super::identity::{ClassifierId, Identity};
 use super::joint;
 use super::layout::{PREFIX_LEN, SectionKind, array_at};
@@ -133,14 +134,8 @@ impl<'a> Artifact<'a> {
     /// As [`Artifact::parse`], and [`ParseError::TrailingBytes`] if the rest of the slot is not erased.
     pub fn parse_slot(slot: &'a [u8]) -> Result<Self, ParseError> {
         let artifact = Self::parse_front(slot)?;
-        let tail = slot.get(artifact.len_bytes..).unwrap_or_default();
-        let erased = tail.first().copied().unwrap_or(0xFF);
-        let dirty =
-            if matches!(erased, 0x00 | 0xFF) { tail.iter().position(|&b| b != erased) } else { Some(0) };
-        match dirty {
-            None => Ok(artifact),
-            Some(at) => Err(ParseError::TrailingBytes { offset: artifact.len_bytes + at }),
-        }
+        erased_behind(slot, artifact.len_bytes)?;
+        Ok(artifact)
     }
 
     fn parse_front(bytes: &'a [u8]) -> Result<Self, ParseError> {
@@ -148,7 +143,7 @@ impl<'a> Artifact<'a> {
         let body = bytes.get(PREFIX_LEN..prefix.total_len).unwrap_or_default();
 
         let sections = Payloads::collect(body, prefix.section_count)?;
-        let header = Header::parse(sections.require(SectionKind::Header)?)?;
+        let header = header_bytes::parse(sections.require(SectionKind::Header)?)?;
         header.check_sections(&sections)?;
         let rule = Rule::parse(&sections, &header)?;
         let groups = groups(&sections, &header, &rule).map_err(ParseError::Groups)?;
@@ -294,6 +289,17 @@ impl<'a> Artifact<'a> {
     /// Tells whether the artifact may be used with a classifier: not if it names another one.
     pub fn is_for(&self, classifier: ClassifierId) -> bool {
         self.header().provenance.classifier.is_none_or(|id| id == classifier)
+    }
+}
+
+/// Checks that what follows an artifact of so many bytes in its slot is erased.
+pub(super) fn erased_behind(slot: &[u8], len_bytes: usize) -> Result<(), ParseError> {
+    let tail = slot.get(len_bytes..).unwrap_or_default();
+    let erased = tail.first().copied().unwrap_or(0xFF);
+    let dirty = if matches!(erased, 0x00 | 0xFF) { tail.iter().position(|&b| b != erased) } else { Some(0) };
+    match dirty {
+        None => Ok(()),
+        Some(at) => Err(ParseError::TrailingBytes { offset: len_bytes + at }),
     }
 }
 

@@ -101,13 +101,10 @@ impl<'a> ScoreIntervals<'a> {
         let fits = match ScoreBins::of(words) {
             None => words.is_empty() && !has_words,
             Some(bins) => {
-                let [lowest, highest] = keys_of(header);
-                let are_keys = bins.edges.iter().all(|&edge| lowest < edge && edge <= highest);
                 has_words
                     && words.len() == 3 * bins.intervals.len() - 1
                     && bins.bins() <= MAX_BINS
-                    && are_keys
-                    && bins.edges.is_sorted_by(|a, b| a < b)
+                    && are_edges(bins.edges, keys_of(header))
                     && (0..bins.bins()).all(|bin| bins.interval(bin).is_some())
             }
         };
@@ -233,6 +230,13 @@ impl ScoreIntervalParts<'_> {
         })?;
         Some(HEAD_LEN + len)
     }
+}
+
+/// Tells whether edges ascend strictly, from above the least key of a score up to the greatest.
+#[inline(never)]
+pub(super) fn are_edges(edges: &[u32], [lowest, highest]: [u32; 2]) -> bool {
+    let mut below = lowest;
+    edges.iter().all(|&edge| core::mem::replace(&mut below, edge) < edge && edge <= highest)
 }
 
 /// Returns the least and the greatest key of a score, as the edges of [`ScoreBins`] and of a [`Band`](super::Band) have them.

@@ -139,14 +139,14 @@ fn mark(outcome: &mut Outcome, is_outside: bool) {
 
 /// Joins the halves of an epsilon, the lower half first.
 #[inline]
-fn joined([low, high]: [u16; 2]) -> f32 {
+pub(super) fn joined([low, high]: [u16; 2]) -> f32 {
     f32::from_bits(u32::from(low) | u32::from(high) << 16)
 }
 
 /// Returns a stored epsilon, which is finite and above 0, or `None` for NaN.
 // By its bits, because a comparison of floats is a call on cores without an FPU.
 #[inline(always)]
-const fn guaranteed(epsilon: f32) -> Option<f32> {
+pub(super) const fn guaranteed(epsilon: f32) -> Option<f32> {
     if epsilon.to_bits() < f32::INFINITY.to_bits() { Some(epsilon) } else { None }
 }
 

@@ -80,6 +80,12 @@ pub(crate) fn count_below(ascending: &[u32], key: u32) -> usize {
     ascending.partition_point(|&word| word < key)
 }
 
+/// Counts the words at or below `key`, in O(log n), in little flash: one function for all callers.
+#[inline(never)]
+pub(crate) fn count_up_to(ascending: &[u32], key: u32) -> usize {
+    ascending.partition_point(|&word| word <= key)
+}
+
 /// Counts the words at or below `key`, in O(log n). The words ascend; there are at most 65 535, all below 2^31 unless keys are wide.
 #[inline(always)]
 fn count_at_or_below<W: Word, K: Keys>(ascending: &[W], key: u32) -> usize {

@@ -3,6 +3,7 @@
 #[macro_use]
 mod listing;
 mod band;
+mod binary_steps;
 mod decisions;
 mod forge;
 mod golden;
