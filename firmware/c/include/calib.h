@@ -33,7 +33,7 @@
 /* Checks once, before any other function, that this header is that of the library: CALIB_OK, or CALIB_ERROR_VERSION. */
 #define CALIB_CHECK() \
     calib_check(CALIB_VERSION, sizeof(calib_calibrator_t), sizeof(calib_store_t), sizeof(calib_device_t), \
-                sizeof(calib_monitors_t), sizeof(calib_result_t))
+                sizeof(calib_monitors_t), sizeof(calib_result_t), sizeof(calib_table_t))
 
 #if defined(CALIB_NOT_64_BITS)
 /**
@@ -417,9 +417,14 @@
 #define CALIB_ERROR_WORN -49
 
 /**
- * The artifact changed while it was installed.
+ * The artifact changed while it was installed, or a piece contradicts an earlier one.
  */
 #define CALIB_ERROR_CHANGED -50
+
+/**
+ * A piece of the artifact before this one is missing.
+ */
+#define CALIB_ERROR_GAP -51
 
 /**
  * The callback for the alarm failed.
@@ -503,6 +508,20 @@
  * Words, of 8 bytes, of a `calib_monitors_t`.
  */
 #define CALIB_MONITORS_WORDS 15
+#endif
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_pieces_t`.
+ */
+#define CALIB_PIECES_WORDS 3
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_pieces_t`.
+ */
+#define CALIB_PIECES_WORDS 5
 #endif
 
 /**
@@ -667,6 +686,20 @@
  * In `calib_slots_t.active`: neither slot holds a calibrator that is accepted.
  */
 #define CALIB_NO_SLOT 255
+
+#if defined(CALIB_NOT_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_table_t`.
+ */
+#define CALIB_TABLE_WORDS 36
+#endif
+
+#if defined(CALIB_64_BITS)
+/**
+ * Words, of 8 bytes, of a `calib_table_t`.
+ */
+#define CALIB_TABLE_WORDS 50
+#endif
 
 /**
  * How far apart predictions may be whose outcomes are reported in any order. An outcome is rejected once the outcome of a prediction that
@@ -1259,6 +1292,17 @@ typedef struct {
 } calib_counters_t;
 
 /**
+ * An artifact that arrives in pieces, over any transport. Opened by `calib_pieces_open`, which also begins another artifact; there is
+ * nothing to close.
+ */
+typedef struct {
+    /**
+     * Internal.
+     */
+    uint64_t opaque[CALIB_PIECES_WORDS];
+} calib_pieces_t;
+
+/**
  * Two slots in flash, of which one always holds a calibrator once one was installed. Opened by `calib_store_open`; there is nothing to
  * close.
  */
@@ -1338,6 +1382,20 @@ typedef struct {
      */
     uint8_t reserved[2];
 } calib_slots_t;
+
+/**
+ * An artifact with one binary step table, checked: umd and its relatives, isotonic, and what was fitted with `--table steps`. It
+ * needs less flash than a `calib_calibrator_t`, and gives the same results. It counts nothing, and comes from no slot.
+ *
+ * It points to the artifact's bytes, which stay where they are and do not change while it is used. Opened by `calib_table_open`; there
+ * is nothing to close.
+ */
+typedef struct {
+    /**
+     * Internal.
+     */
+    uint64_t opaque[CALIB_TABLE_WORDS];
+} calib_table_t;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1768,6 +1826,47 @@ int32_t calib_monitors_restore(calib_monitors_t *monitors,
                                size_t len);
 
 /**
+ * Begins an artifact that arrives in pieces. They are kept in the caller's words: `CALIB_BUFFER_BYTES / 8` of them hold the longest artifact
+ * that a slot takes. The words are not those of a store, because the active calibrator stays in use.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
+ */
+int32_t calib_pieces_open(calib_pieces_t *pieces,
+                          uint64_t *words,
+                          size_t words_len);
+
+/**
+ * Takes a piece of any length, which lies at `offset` in the artifact. `received` may be null; it is how many bytes have arrived without a gap:
+ * where the next piece begins, also after an error.
+ *
+ * A piece may come again, also in part: after a lost acknowledgment, for example. `CALIB_ERROR_GAP` if a piece before it is missing.
+ * `CALIB_ERROR_CHANGED` if it contradicts what has arrived: begin again. `CALIB_ERROR_TOO_LARGE` if the words do not hold it.
+ *
+ * # Safety
+ *
+ * As [`calib_pieces_open`].
+ */
+int32_t calib_pieces_add(calib_pieces_t *pieces,
+                         size_t offset,
+                         const uint8_t *bytes,
+                         size_t len,
+                         size_t *received);
+
+/**
+ * Installs what has arrived, as `calib_store_install` installs an artifact that lies in one place. If something is missing, this is
+ * `CALIB_ERROR_ARTIFACT`, and nothing was written.
+ *
+ * # Safety
+ *
+ * As [`calib_pieces_open`].
+ */
+int32_t calib_store_install_pieces(calib_store_t *store,
+                                   calib_pieces_t *pieces,
+                                   calib_receipt_t *receipt);
+
+/**
  * Takes the flash with two slots, for the classifier of this identity.
  *
  * `classifier` points to 8 bytes. `key` points to the 32 bytes of the public key with which artifacts must be signed; null
@@ -1825,6 +1924,86 @@ int32_t calib_store_install(calib_store_t *store,
 int32_t calib_store_survey(calib_store_t *store, calib_slots_t *slots);
 
 /**
+ * Opens an artifact with one binary step table, as `calib_open` opens any artifact.
+ *
+ * `CALIB_ERROR_KIND` if it is another one, or has groups, thresholds, prediction sets, a decision rule or an action on alarms: `calib_open`
+ * opens it. Monitors in the artifact are not read.
+ *
+ * # Safety
+ *
+ * Pointers that are neither null nor misaligned point to as many values as stated, which may be read or written as stated.
+ */
+int32_t calib_table_open(calib_table_t *table,
+                         const uint8_t *bytes,
+                         size_t len,
+                         const uint8_t *classifier);
+
+/**
+ * Says what an open table is, as `calib_info`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_info(const calib_table_t *table, calib_info_t *info);
+
+/**
+ * Calibrates a binary score, a float from 0 to 1, as `calib_apply_score`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_score(const calib_table_t *table, float score, calib_result_t *result);
+
+/**
+ * Calibrates a binary margin, any finite float, as `calib_apply_margin`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_margin(const calib_table_t *table, float margin, calib_result_t *result);
+
+/**
+ * Calibrates a binary score's integer code, in the encoding that `calib_table_info` states, as `calib_apply_code`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_code(const calib_table_t *table,
+                         int32_t integer_code,
+                         calib_result_t *result);
+
+/**
+ * The band at a binary score, as `calib_band_score`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_band_score(const calib_table_t *table, float score, calib_band_t *band);
+
+/**
+ * The band at a binary margin, as `calib_band_margin`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_band_margin(const calib_table_t *table, float margin, calib_band_t *band);
+
+/**
+ * The band at a binary score's integer code, as `calib_band_code`.
+ *
+ * # Safety
+ *
+ * As [`calib_table_open`].
+ */
+int32_t calib_table_band_code(const calib_table_t *table, int32_t integer_code, calib_band_t *band);
+
+/**
  * Returns the version of the library, as `CALIB_VERSION` gives that of the header.
  */
 uint32_t calib_version(void);
@@ -1838,7 +2017,8 @@ int32_t calib_check(uint32_t version,
                     size_t store_bytes,
                     size_t device_bytes,
                     size_t monitors_bytes,
-                    size_t result_bytes);
+                    size_t result_bytes,
+                    size_t table_bytes);
 
 #ifdef __cplusplus
 }  // extern "C"

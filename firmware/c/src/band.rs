@@ -1,7 +1,8 @@
 //! The band around the calibration curve.
 
+use calib_core::artifact::Band;
 use calib_core::predict::Output;
-use calib_core::{Margin, QuantizedScore, Score};
+use calib_core::{Margin, ProbInterval, QuantizedScore, Score};
 
 use crate::calibrator::{Opened, calib_calibrator_t};
 use crate::error::{CALIB_ERROR_KIND, CALIB_ERROR_SCORE, Result, code};
@@ -21,6 +22,18 @@ pub struct calib_band_t {
     pub alpha: f32,
 }
 
+impl calib_band_t {
+    /// A band at one score; none if there is no band, or it is of other scores.
+    pub(crate) fn of(
+        band: Option<Band<'_>>,
+        at: impl FnOnce(&Band<'_>) -> Option<ProbInterval>,
+    ) -> Result<Self> {
+        let band = band.ok_or(CALIB_ERROR_KIND)?;
+        let at = at(&band).ok_or(CALIB_ERROR_KIND)?;
+        Ok(Self { low: at.lo, high: at.hi, alpha: band.alpha() })
+    }
+}
+
 /// Writes the band at one output.
 ///
 /// # Safety
@@ -38,9 +51,7 @@ unsafe fn band(
         let place = unsafe { OutParam::new(band, &[&[Span::of(calibrator), opened.bytes()]]) }?;
         let artifact = opened.artifact().ok_or(CALIB_ERROR_KIND)?;
         let output = output(opened)?;
-        let found = artifact.band().ok_or(CALIB_ERROR_KIND)?;
-        let at = artifact.band_at(&output).ok_or(CALIB_ERROR_KIND)?;
-        place.write(calib_band_t { low: at.lo, high: at.hi, alpha: found.alpha() });
+        place.write(calib_band_t::of(artifact.band(), |_| artifact.band_at(&output))?);
         Ok(())
     });
     code(told)

@@ -1,5 +1,6 @@
 //! An artifact where it lies: opening, describing, applying.
 
+use calib_core::artifact::Header;
 use calib_core::{Anybody, Artifact, Calibrator, ClassifierId, Identity};
 use calib_firmware::{Slot, Task};
 
@@ -112,6 +113,39 @@ pub struct calib_info_t {
     pub reserved: u8,
 }
 
+impl calib_info_t {
+    /// What the header says; nothing of what is not in it.
+    pub(crate) fn of(header: &Header<'_>, identity: Identity, len_bytes: usize, counter: u32) -> Self {
+        let guarantee = header.guarantee;
+        let (encoding, scale, zero_point) = encoding(header.encoding);
+        Self {
+            n: header.n,
+            identity: identity.0,
+            // An artifact states its length in 32 bits.
+            len_bytes: len_bytes as u32,
+            counter,
+            bins: header.bins,
+            alpha: guarantee.map_or(f32::NAN, |guarantee| guarantee.alpha),
+            epsilon: guarantee.map_or(f32::NAN, |guarantee| guarantee.epsilon),
+            scale,
+            zero_point,
+            classes: header.classes,
+            top_k: 0,
+            all_floats: 0,
+            encoding,
+            reduction: reduction(header.reduction),
+            method: method(header.method),
+            theorem: guarantee.map_or(CALIB_UNKNOWN, |guarantee| theorem(guarantee.theorem)),
+            is_randomized: 0,
+            groups: 0,
+            actions: 0,
+            has_thresholds: 0,
+            has_sets: 0,
+            reserved: 0,
+        }
+    }
+}
+
 /// An open calibrator.
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -125,7 +159,6 @@ pub(crate) struct Opened {
     has_sets: bool,
     top_k: u16,
     all_floats: u16,
-    classes: u16,
 }
 
 impl Opened {
@@ -146,8 +179,7 @@ impl Opened {
         let groups = artifact.groups().map_or(0, |groups| groups.count() as u8);
         let has_thresholds = artifact.operating_points().is_some();
         let has_sets = artifact.prediction_sets().is_some();
-        let classes = artifact.header().classes;
-        Ok(Self { slot, bytes, lease, groups, has_thresholds, has_sets, top_k, all_floats, classes })
+        Ok(Self { slot, bytes, lease, groups, has_thresholds, has_sets, top_k, all_floats })
     }
 
     /// An open calibrator, of which the artifact is still where it was.
@@ -171,32 +203,23 @@ impl Opened {
     }
 
     pub(crate) fn info(&self) -> Result<calib_info_t> {
-        let status = self.slot.status().map_err(of_missing)?;
-        let guarantee = status.guarantee;
-        let (encoding, scale, zero_point) = encoding(status.encoding);
+        let artifact = self.artifact().ok_or(CALIB_ERROR_STATE)?;
+        // A rule has at most 16 actions.
+        let actions = artifact.decision().map_or(0, |rule| rule.action_count() as u8);
         Ok(calib_info_t {
-            n: status.n,
-            identity: status.identity.0,
-            len_bytes: status.len_bytes,
-            counter: status.counter,
-            bins: status.bins,
-            alpha: guarantee.map_or(f32::NAN, |guarantee| guarantee.alpha),
-            epsilon: guarantee.map_or(f32::NAN, |guarantee| guarantee.epsilon),
-            scale,
-            zero_point,
-            classes: self.classes,
             top_k: self.top_k,
             all_floats: self.all_floats,
-            encoding,
-            reduction: reduction(status.reduction),
-            method: method(status.method),
-            theorem: guarantee.map_or(CALIB_UNKNOWN, |guarantee| theorem(guarantee.theorem)),
             is_randomized: self.slot.is_randomized().into(),
             groups: self.groups,
-            actions: status.actions,
+            actions,
             has_thresholds: self.has_thresholds.into(),
             has_sets: self.has_sets.into(),
-            reserved: 0,
+            ..calib_info_t::of(
+                artifact.header(),
+                artifact.identity(),
+                artifact.len_bytes(),
+                artifact.counter(),
+            )
         })
     }
 

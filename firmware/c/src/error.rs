@@ -64,8 +64,10 @@ pub const CALIB_ERROR_SAME_COUNTER: i32 = -47;
 pub const CALIB_ERROR_RELOAD: i32 = -48;
 /// The active calibrator cannot be made permanent, or the device's installations are used up.
 pub const CALIB_ERROR_WORN: i32 = -49;
-/// The artifact changed while it was installed.
+/// The artifact changed while it was installed, or a piece contradicts an earlier one.
 pub const CALIB_ERROR_CHANGED: i32 = -50;
+/// A piece of the artifact before this one is missing.
+pub const CALIB_ERROR_GAP: i32 = -51;
 /// The callback for the alarm failed.
 pub const CALIB_ERROR_ALARM: i32 = -60;
 /// The classifier failed, or its features are not as many finite numbers as it needs.
@@ -125,6 +127,7 @@ pub const extern "C" fn calib_error_text(error: i32) -> *const c_char {
         CALIB_ERROR_RELOAD => c"the slots have changed: load again",
         CALIB_ERROR_WORN => c"the slots take no more installations",
         CALIB_ERROR_CHANGED => c"the artifact changed while it was installed",
+        CALIB_ERROR_GAP => c"a piece of the artifact is missing before this one",
         CALIB_ERROR_ALARM => c"the alarm failed",
         CALIB_ERROR_CLASSIFY => c"the classifier failed, or does not take the features",
         CALIB_ERROR_NOT_MONITORED => c"the calibrator is not monitored",

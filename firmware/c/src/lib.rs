@@ -7,11 +7,13 @@
 //! | `memory` | what is checked of every pointer, and states in the caller's memory |
 //! | `result` | what is said of one output of the classifier |
 //! | `calibrator`, `described` | an artifact where it lies |
+//! | `table` | an artifact with one binary step table, in less flash |
 //! | `apply`, `vectors` | applying it to scores, codes and vectors |
 //! | `band` | the band around the calibration curve |
 //! | `flash` | the caller's three functions as flash |
 //! | `trust` | whose artifacts are accepted |
 //! | `store` | two slots: loading and installing |
+//! | `pieces` | an artifact that arrives in pieces |
 //! | `classifier` | the caller's functions as classifier, alarm, timer and source of random words |
 //! | `counters`, `counting`, `saved`, `journal` | counters in the caller's memory, as bytes, and in flash |
 //! | `told` | which outcomes are known already |
@@ -44,9 +46,11 @@ mod memory;
 mod monitors;
 #[cfg(all(target_os = "none", feature = "panic-handler"))]
 mod panic;
+mod pieces;
 mod result;
 mod saved;
 mod store;
+mod table;
 mod told;
 mod trust;
 mod vectors;
@@ -63,8 +67,10 @@ pub use error::*;
 pub use flash::*;
 pub use journal::*;
 pub use monitors::*;
+pub use pieces::*;
 pub use result::*;
 pub use store::*;
+pub use table::*;
 pub use told::CALIB_TOLD_WINDOW;
 pub use trust::CALIB_KEY_BYTES;
 pub use version::*;

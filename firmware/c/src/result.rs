@@ -189,22 +189,30 @@ impl calib_result_t {
     /// By this calibrator; `number` is that of the prediction, if the monitors counted it.
     pub(crate) fn new(prediction: &Prediction, of: Option<Identity>, number: u32) -> Self {
         let Prediction { first: Ranked { class, outcome, .. }, verdict, set, action, alarm, .. } = prediction;
-        let mut result = Self {
+        let of_class = Self {
             set: words(set.unwrap_or_default()),
             identity: of.map_or([0; 8], |identity| identity.0),
             number,
             class_index: *class,
-            reason: CALIB_CALIBRATED,
             has_set: set.is_some().into(),
             action: action.unwrap_or(CALIB_NO_ACTION),
             verdict: self::verdict(*verdict),
-            alarm: match *alarm {
+            ..Self::NONE
+        };
+        of_class.with(outcome, *alarm)
+    }
+
+    /// With this outcome, and the alarm if a rule says it.
+    pub(crate) fn with(self, outcome: &Outcome, alarm: Option<bool>) -> Self {
+        let mut result = Self {
+            reason: CALIB_CALIBRATED,
+            alarm: match alarm {
                 Some(true) => CALIB_ALARM_RAISED,
                 Some(false) => CALIB_ALARM_CLEAR,
                 None if outcome.calibrated().is_none() => CALIB_ALARM_RAISED,
                 None => CALIB_ALARM_NO_RULE,
             },
-            ..Self::NONE
+            ..self
         };
         match outcome {
             Outcome::Uncalibrated(why) => result.reason = reason(*why),

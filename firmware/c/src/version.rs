@@ -6,6 +6,7 @@ use crate::error::{CALIB_ERROR_VERSION, Result, code};
 use crate::monitors::calib_monitors_t;
 use crate::result::calib_result_t;
 use crate::store::calib_store_t;
+use crate::table::calib_table_t;
 
 /// The first number of the version of this header.
 pub const CALIB_VERSION_MAJOR: u32 = 0;
@@ -47,17 +48,19 @@ pub const extern "C" fn calib_check(
     device_bytes: usize,
     monitors_bytes: usize,
     result_bytes: usize,
+    table_bytes: usize,
 ) -> i32 {
-    let given = [calibrator_bytes, store_bytes, device_bytes, monitors_bytes, result_bytes];
+    let given = [calibrator_bytes, store_bytes, device_bytes, monitors_bytes, result_bytes, table_bytes];
     code(checked(version, given))
 }
 
-const fn checked(version: u32, given: [usize; 5]) -> Result<()> {
-    let [calibrator, store, device, monitors, result] = given;
+const fn checked(version: u32, given: [usize; 6]) -> Result<()> {
+    let [calibrator, store, device, monitors, result, table] = given;
     let are_ours = calibrator == size_of::<calib_calibrator_t>()
         && store == size_of::<calib_store_t>()
         && device == size_of::<calib_device_t>()
         && monitors == size_of::<calib_monitors_t>()
-        && result == size_of::<calib_result_t>();
+        && result == size_of::<calib_result_t>()
+        && table == size_of::<calib_table_t>();
     if version == CALIB_VERSION && are_ours { Ok(()) } else { Err(CALIB_ERROR_VERSION) }
 }

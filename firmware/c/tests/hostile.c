@@ -26,7 +26,7 @@ static void texts(void)
         TRUE(calib_error_text(error) != NULL && strlen(calib_error_text(error)) > 5);
         known += strcmp(calib_error_text(error), "unknown error") != 0 ? 1U : 0U;
     }
-    TRUE(known == 42);
+    TRUE(known == 43);
     TRUE(strcmp(calib_error_text(INT32_MIN), "unknown error") == 0);
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }
@@ -139,6 +139,88 @@ static void no_result(const calib_result_t *result)
     TRUE(result->alarm == CALIB_ALARM_RAISED && result->action == CALIB_NO_ACTION && result->number == 0);
 }
 
+/* The same of an artifact with one table. */
+static void tables(struct file file)
+{
+    calib_table_t table, *misaligned = (calib_table_t *)((uintptr_t)&table + 1);
+    calib_calibrator_t calibrator;
+    calib_result_t result, whole;
+    calib_info_t info, of_whole;
+    calib_band_t band = {2.0F, 3.0F, 0.0F};
+    uint8_t *copy;
+    size_t len, at;
+    unsigned bit, refused = 0;
+
+    memset(&table, 0xA5, sizeof table);
+    EXPECT(calib_table_info(&table, &info), CALIB_ERROR_STATE);
+    EXPECT(calib_table_score(&table, 0.5F, &result), CALIB_ERROR_STATE);
+    no_result(&result);
+    EXPECT(calib_table_open(NULL, file.bytes, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(calib_table_open(misaligned, file.bytes, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_table_open(&table, NULL, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(calib_table_open(&table, file.bytes, 0, classifier), CALIB_ERROR_BLANK);
+    EXPECT(calib_table_open(&table, file.bytes, SIZE_MAX, classifier), CALIB_ERROR_LENGTH);
+    EXPECT(calib_table_open(&table, file.bytes, file.len, stranger), CALIB_ERROR_CLASSIFIER);
+    EXPECT(calib_table_open(&table, (const uint8_t *)&table, 64, classifier), CALIB_ERROR_OVERLAP);
+    for (len = 0; len < file.len; len++) {
+        copy = malloc(len == 0 ? 1 : len);
+        TRUE(copy != NULL);
+        memcpy(copy, file.bytes, len);
+        TRUE(calib_table_open(&table, copy, len, classifier) < 0);
+        free(copy);
+    }
+    copy = malloc(file.len + 4);
+    TRUE(copy != NULL);
+    memcpy(copy + 1, file.bytes, file.len);
+    EXPECT(calib_table_open(&table, copy + 1, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    memcpy(copy, file.bytes, file.len);
+    for (at = 0; at < file.len; at++)
+        for (bit = 0; bit < 8; bit++) {
+            copy[at] ^= (uint8_t)(1U << bit);
+            refused += calib_table_open(&table, copy, file.len, classifier) < 0 ? 1U : 0U;
+            copy[at] ^= (uint8_t)(1U << bit);
+        }
+    TRUE(refused == 8 * file.len);
+    memset(copy + file.len, 7, 4);
+    EXPECT(calib_table_open(&table, copy, file.len + 4, classifier), CALIB_ERROR_ARTIFACT);
+    EXPECT(calib_table_info(&table, &info), CALIB_ERROR_STATE);
+
+    EXPECT(calib_table_open(&table, copy, file.len, classifier), CALIB_OK);
+    EXPECT(calib_open(&calibrator, copy, file.len, classifier), CALIB_OK);
+    EXPECT(calib_table_info(NULL, &info), CALIB_ERROR_NULL);
+    EXPECT(calib_table_info(&table, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_table_info(&table, &info), CALIB_OK);
+    EXPECT(calib_info(&calibrator, &of_whole), CALIB_OK);
+    TRUE(memcmp(&info, &of_whole, offsetof(calib_info_t, reserved)) == 0);
+    EXPECT(calib_table_score(&table, 0.5F, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_table_score(&table, 0.5F, (calib_result_t *)((uintptr_t)&result + 2)), CALIB_ERROR_ALIGNMENT);
+    EXPECT(calib_table_score(&table, 0.5F, (calib_result_t *)&table), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_table_score(&table, 0.5F, (calib_result_t *)copy), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_table_band_score(&table, 0.5F, (calib_band_t *)copy), CALIB_ERROR_OVERLAP);
+    TRUE(memcmp(copy, file.bytes, file.len) == 0);
+    EXPECT(calib_table_score(&table, 0.5F, &result), CALIB_OK);
+    EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &whole), CALIB_OK);
+    TRUE(memcmp(&result, &whole, sizeof result) == 0);
+    EXPECT(calib_table_score(&table, strtof("nan", NULL), &result), CALIB_ERROR_SCORE);
+    no_result(&result);
+    result = whole;
+    EXPECT(calib_table_margin(&table, 0.5F, &result), CALIB_ERROR_ENCODING);
+    no_result(&result);
+    result = whole;
+    EXPECT(calib_table_code(&table, 5, &result), CALIB_ERROR_ENCODING);
+    no_result(&result);
+    result = whole;
+    EXPECT(calib_table_score(NULL, 0.5F, &result), CALIB_ERROR_NULL);
+    no_result(&result);
+    EXPECT(calib_table_band_score(&table, 0.5F, NULL), CALIB_ERROR_NULL);
+    EXPECT(calib_table_band_score(&table, 1.5F, &band), CALIB_ERROR_SCORE);
+    EXPECT(calib_table_band_score(&table, 0.5F, &band), CALIB_ERROR_KIND);
+    EXPECT(calib_table_band_margin(&table, 0.5F, &band), CALIB_ERROR_KIND);
+    EXPECT(calib_table_band_code(&table, 5, &band), CALIB_ERROR_ENCODING);
+    TRUE(band.low == 2.0F && band.high == 3.0F);
+    free(copy);
+}
+
 /* What a program sees that does not look at error codes. */
 static void unchecked(struct file file)
 {
@@ -182,18 +264,18 @@ static void unchecked(struct file file)
 
 static void versions(void)
 {
-    const size_t sizes[5] = {sizeof(calib_calibrator_t), sizeof(calib_store_t), sizeof(calib_device_t), sizeof(calib_monitors_t),
-                             sizeof(calib_result_t)};
-    size_t other[5], i;
+    const size_t sizes[6] = {sizeof(calib_calibrator_t), sizeof(calib_store_t), sizeof(calib_device_t), sizeof(calib_monitors_t),
+                             sizeof(calib_result_t), sizeof(calib_table_t)};
+    size_t other[6], i;
 
     EXPECT(CALIB_CHECK(), CALIB_OK);
     TRUE(calib_version() == CALIB_VERSION);
     TRUE(CALIB_VERSION == ((CALIB_VERSION_MAJOR << 16) | (CALIB_VERSION_MINOR << 8) | CALIB_VERSION_PATCH));
-    EXPECT(calib_check(CALIB_VERSION + 1, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]), CALIB_ERROR_VERSION);
-    for (i = 0; i < 5; i++) {
+    EXPECT(calib_check(CALIB_VERSION + 1, sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]), CALIB_ERROR_VERSION);
+    for (i = 0; i < 6; i++) {
         memcpy(other, sizes, sizeof other);
         other[i] -= 8;
-        EXPECT(calib_check(CALIB_VERSION, other[0], other[1], other[2], other[3], other[4]), CALIB_ERROR_VERSION);
+        EXPECT(calib_check(CALIB_VERSION, other[0], other[1], other[2], other[3], other[4], other[5]), CALIB_ERROR_VERSION);
     }
 }
 
@@ -323,6 +405,66 @@ static void slots(struct file first, struct file second, struct file large)
     chip.state = NULL;
     EXPECT(calib_store_load(&store, &calibrator), CALIB_OK);
     EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
+}
+
+/* An artifact over packets of every length, of which some come again, out of order or altered. */
+static void pieces(struct file file)
+{
+    static struct chip chip;
+    static uint64_t buffer[CALIB_BUFFER_WORDS], words[CALIB_BUFFER_BYTES / 8];
+    const calib_layout_t layout = {{0, SLOT}, SLOT, CALIB_ERASED_ONES, {0, 0, 0}};
+    calib_flash_t flash = flash_of(&chip);
+    calib_pieces_t parts;
+    calib_store_t store;
+    calib_receipt_t receipt;
+    calib_slots_t found;
+    uint8_t piece[256];
+    size_t length, at, received, len;
+
+    new_chip(&chip);
+    memset(&parts, 0xA5, sizeof parts);
+    EXPECT(calib_store_open(&store, &flash, &layout, classifier, NULL, buffer, CALIB_BUFFER_WORDS), CALIB_OK);
+    EXPECT(calib_pieces_add(&parts, 0, file.bytes, 8, &received), CALIB_ERROR_STATE);
+    EXPECT(calib_store_install_pieces(&store, &parts, &receipt), CALIB_ERROR_STATE);
+    EXPECT(calib_pieces_open(NULL, words, 2), CALIB_ERROR_NULL);
+    EXPECT(calib_pieces_open(&parts, NULL, 2), CALIB_ERROR_NULL);
+    EXPECT(calib_pieces_open(&parts, words, SIZE_MAX / 4), CALIB_ERROR_LENGTH);
+    EXPECT(calib_pieces_open(&parts, (uint64_t *)&parts, 2), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_pieces_open(&parts, words, 2), CALIB_OK);
+    EXPECT(calib_pieces_add(&parts, 0, file.bytes, 17, &received), CALIB_ERROR_TOO_LARGE);
+    EXPECT(calib_pieces_add(&parts, SIZE_MAX, file.bytes, 4, &received), CALIB_ERROR_GAP);
+    EXPECT(calib_pieces_add(&parts, 0, (const uint8_t *)words, 4, &received), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_pieces_add(&parts, 0, file.bytes, 4, (size_t *)words), CALIB_ERROR_OVERLAP);
+    EXPECT(calib_pieces_add(&parts, 0, NULL, 4, &received), CALIB_ERROR_NULL);
+    EXPECT(calib_pieces_add(&parts, 0, file.bytes, 16, &received), CALIB_OK);
+    TRUE(received == 16);
+    EXPECT(calib_pieces_add(&parts, 16, file.bytes, 1, &received), CALIB_ERROR_TOO_LARGE);
+
+    for (length = 1; length <= sizeof piece; length = length * 3 / 2 + 1) {
+        EXPECT(calib_pieces_open(&parts, words, CALIB_BUFFER_BYTES / 8), CALIB_OK);
+        for (at = 0; at < file.len; at = received) {
+            len = file.len - at < length ? file.len - at : length;
+            memcpy(piece, file.bytes + at, len);
+            EXPECT(calib_pieces_add(&parts, at + 1, piece, len, &received), CALIB_ERROR_GAP);
+            TRUE(received == at);
+            EXPECT(calib_pieces_add(&parts, at, piece, len, NULL), CALIB_OK);
+            /* The acknowledgment was lost: the piece comes again, and in part. */
+            EXPECT(calib_pieces_add(&parts, at, piece, len, &received), CALIB_OK);
+            TRUE(received == at + len);
+            EXPECT(calib_pieces_add(&parts, at, piece, len / 2, &received), CALIB_OK);
+            piece[len - 1] ^= 1;
+            EXPECT(calib_pieces_add(&parts, at, piece, len, &received), CALIB_ERROR_CHANGED);
+            TRUE(received == at + len);
+            if (received < file.len)
+                EXPECT(calib_store_install_pieces(&store, &parts, &receipt), CALIB_ERROR_ARTIFACT);
+        }
+        EXPECT(calib_store_install_pieces(&store, &parts, (calib_receipt_t *)words), CALIB_ERROR_OVERLAP);
+        EXPECT(calib_store_install_pieces(&store, &parts, (calib_receipt_t *)&parts), CALIB_ERROR_OVERLAP);
+        EXPECT(calib_store_install_pieces(&store, &parts, &receipt), CALIB_OK);
+        EXPECT(calib_store_survey(&store, &found), CALIB_OK);
+        TRUE(memcmp(found.slots[receipt.slot].identity, receipt.identity, 8) == 0);
+        TRUE(found.slots[receipt.slot].len_bytes == file.len);
+    }
 }
 
 /* Calibrators that were loaded before look at a buffer that holds another one. */
@@ -512,6 +654,8 @@ int main(int argc, char **argv)
     second = load(argv[2]);
     large = load(argv[3]);
     opening(first);
+    tables(first);
+    pieces(first);
     unchecked(first);
     slots(first, second, large);
     loaded_before(first, second);

@@ -73,6 +73,11 @@ static int32_t open_calibrator(void)
     return calib_open(AT(calib_calibrator_t, CALIBRATOR), AT(uint8_t, ARTIFACT), parts[ARTIFACT].size, AT(uint8_t, ID));
 }
 
+static int32_t open_table(void)
+{
+    return calib_table_open(AT(calib_table_t, ANOTHER), AT(uint8_t, ARTIFACT), parts[ARTIFACT].size, AT(uint8_t, ID));
+}
+
 static int32_t info(void)
 {
     return calib_info(AT(calib_calibrator_t, CALIBRATOR), AT(calib_info_t, INFO));
@@ -243,6 +248,7 @@ static const struct row {
     int file, counts;
 } rows[] = {
     {"open", open_calibrator, 0, BIT(ARTIFACT) | BIT(ID), 0, BIT(CALIBRATOR), 0, BINARY, UNCOUNTED},
+    {"table_open", open_table, 0, BIT(ARTIFACT) | BIT(ID), 0, BIT(ANOTHER), sizeof(calib_table_t), BINARY, UNCOUNTED},
     {"info", info, SINGLE, 0, 0, BIT(INFO), 0, BINARY, UNCOUNTED},
     {"apply_score", score, SINGLE, BIT(OPTIONS), 0, BIT(RESULT), 0, BINARY, UNCOUNTED},
     {"apply_score, counted", score, SINGLE | COUNTING, BIT(OPTIONS), 0, BIT(RESULT), 0, BINARY, COUNTED},

@@ -97,8 +97,30 @@ static void put_band(const calib_calibrator_t *calibrator, enum kind kind, float
     put_float(band.alpha);
 }
 
+/* What the library for one table says of a score must be what the whole library says, byte for byte. */
+static void compare_table(const calib_table_t *table, enum kind kind, float number, int32_t integer_code, int32_t error,
+                          const calib_result_t *result)
+{
+    calib_result_t found;
+    calib_band_t band = {2.0F, 3.0F, 4.0F};
+    int32_t of_table = kind == SCORE    ? calib_table_score(table, number, &found)
+                       : kind == MARGIN ? calib_table_margin(table, number, &found)
+                                        : calib_table_code(table, integer_code, &found);
+    int32_t of_band = kind == SCORE    ? calib_table_band_score(table, number, &band)
+                      : kind == MARGIN ? calib_table_band_margin(table, number, &band)
+                                       : calib_table_band_code(table, integer_code, &band);
+
+    if (of_table != error || memcmp(&found, result, sizeof found) != 0)
+        exit(8);
+    put((uint32_t)of_band);
+    put_float(band.low);
+    put_float(band.high);
+    put_float(band.alpha);
+}
+
 /* Answers one question; returns how many words it has. */
-static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *info, const uint32_t *words)
+static size_t answer(const calib_calibrator_t *calibrator, const calib_table_t *table, const calib_info_t *info,
+                     const uint32_t *words)
 {
     const uint32_t *values = words + 6;
     const size_t count = words[5];
@@ -181,13 +203,16 @@ static size_t answer(const calib_calibrator_t *calibrator, const calib_info_t *i
     }
     if (words[0] <= CODE)
         put_band(calibrator, (enum kind)words[0], floats[0], (int32_t)values[0]);
+    if (words[0] <= CODE && table != NULL)
+        compare_table(table, (enum kind)words[0], floats[0], (int32_t)values[0], error, results);
     return 6 + count;
 }
 
 int main(int argc, char **argv)
 {
     calib_calibrator_t calibrator;
-    calib_info_t info;
+    calib_info_t info, of_table;
+    calib_table_t table;
     uint32_t *words;
     size_t len, at, left;
     FILE *asked;
@@ -213,9 +238,14 @@ int main(int argc, char **argv)
         return 1;
     }
     put_info(&calibrator, &info);
+    error = calib_table_open(&table, (const uint8_t *)(words + 1), words[0], NULL);
+    put((uint32_t)error);
+    if (error == CALIB_OK
+        && (calib_table_info(&table, &of_table) != CALIB_OK || memcmp(&of_table, &info, offsetof(calib_info_t, reserved)) != 0))
+        return 9;
     at = 1 + (words[0] + 3) / 4;
     for (left = words[at++]; left > 0; left--)
-        at += answer(&calibrator, &info, words + at);
+        at += answer(&calibrator, error == CALIB_OK ? &table : NULL, &info, words + at);
     free(words);
     fclose(asked);
     return fclose(answered) == 0 ? 0 : 3;

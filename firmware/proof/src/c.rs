@@ -11,8 +11,10 @@ use calib_c::{
     calib_layout_t, calib_monitors_begin, calib_monitors_open, calib_monitors_open_many,
     calib_monitors_open_many_persistent, calib_monitors_open_persistent, calib_monitors_read,
     calib_monitors_reset, calib_monitors_restore, calib_monitors_save, calib_monitors_t, calib_monitors_tell,
-    calib_open, calib_options_t, calib_result_t, calib_store_install, calib_store_load, calib_store_open,
-    calib_store_survey, calib_store_t, calib_version,
+    calib_open, calib_options_t, calib_pieces_add, calib_pieces_open, calib_pieces_t, calib_result_t,
+    calib_store_install, calib_store_install_pieces, calib_store_load, calib_store_open, calib_store_survey,
+    calib_store_t, calib_table_band_code, calib_table_band_margin, calib_table_band_score, calib_table_code,
+    calib_table_info, calib_table_margin, calib_table_open, calib_table_score, calib_table_t, calib_version,
 };
 
 use crate::any::{any, from, keep};
@@ -32,7 +34,7 @@ fn apply() {
     // SAFETY: this is linked, and never runs; what the functions demand is not theirs to prove.
     unsafe {
         keep(calib_version());
-        keep(calib_check(any(), any(), any(), any(), any(), any()));
+        keep(calib_check(any(), any(), any(), any(), any(), any(), any()));
         keep(calib_open(place(), pointer(), any(), pointer()));
         keep(calib_info(calibrator, place()));
         keep(calib_apply_score(calibrator, any(), options, result));
@@ -53,6 +55,21 @@ fn apply() {
     }
 }
 
+fn table() {
+    let (table, result) = (pointer::<calib_table_t>(), place::<calib_result_t>());
+    // SAFETY: as above.
+    unsafe {
+        keep(calib_table_open(place(), pointer(), any(), pointer()));
+        keep(calib_table_info(table, place()));
+        keep(calib_table_score(table, any(), result));
+        keep(calib_table_margin(table, any(), result));
+        keep(calib_table_code(table, any(), result));
+        keep(calib_table_band_score(table, any(), place()));
+        keep(calib_table_band_margin(table, any(), place()));
+        keep(calib_table_band_code(table, any(), place()));
+    }
+}
+
 fn slots() {
     let store = place::<calib_store_t>();
     let (flash, layout) = (pointer::<calib_flash_t>(), pointer::<calib_layout_t>());
@@ -62,6 +79,10 @@ fn slots() {
         keep(calib_store_load(store, place()));
         keep(calib_store_install(store, pointer(), any(), place()));
         keep(calib_store_survey(store, place()));
+        let pieces = place::<calib_pieces_t>();
+        keep(calib_pieces_open(pieces, place(), any()));
+        keep(calib_pieces_add(pieces, any(), pointer(), any(), place()));
+        keep(calib_store_install_pieces(store, pieces, place()));
     }
 }
 
@@ -97,6 +118,7 @@ fn monitors() {
 pub(crate) fn prove() {
     keep(calib_error_text(any()));
     apply();
+    table();
     slots();
     monitors();
     device();

@@ -158,6 +158,7 @@ fn devices(steps: &mut Steps) -> Result<()> {
         "proof at link time that calib-core, the firmware's library and the one for C do not panic",
         || measure(&["prove"]),
     )?;
+    steps.step("flash of programs in C", || measure(&["sizes", "--c"]))?;
     steps.step("static bounds of the stack", || measure(&["stack", "--check"]))?;
     steps.step("instruction counts and stack of every core", || measure(&["device", "--check"]))?;
     steps.step("the same answers on every board, and for all inputs", || {

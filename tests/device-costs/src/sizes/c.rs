@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_host::io::export::export_c;
+use calib_host::{
+    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
+};
 use calib_tests::{Board, build_c_firmware};
 use xtask::{cargo, root, run};
 
@@ -12,14 +16,27 @@ use super::BOARDS;
 use super::flash::Flash;
 
 /// What programs call, and what they can do with it: the functions of a row, and of those rows that it adds to.
-const PROGRAMS: [Program; 7] = [
+const PROGRAMS: [Program; 9] = [
+    Program { shown: "`calib_table_open`, `calib_table_score`", of: &[&TABLE] },
+    Program { shown: "and all other `calib_table_...`", of: &[&TABLE, &EVERY_TABLE] },
     Program { shown: "`calib_open`, `calib_info`, `calib_apply_score`", of: &[&SCORES] },
     Program { shown: "and all other `calib_apply_...`", of: &[&SCORES, &EVERY_KIND] },
     Program { shown: "and the slots", of: &[&SCORES, &EVERY_KIND, &SLOTS] },
-    Program { shown: "the first and counting", of: &[&SCORES, &COUNTING] },
+    Program { shown: "the first of these and counting", of: &[&SCORES, &COUNTING] },
     Program { shown: "a device: classifier, slots, serial line", of: &[&DEVICE] },
     Program { shown: "which counts", of: &[&DEVICE, &COUNTED] },
     Program { shown: "and keeps its counters in flash", of: &[&DEVICE, &PERSISTENT] },
+];
+/// The most that one binary table takes on either core, with everything that is said of it.
+const TABLE_BYTES: u64 = 20_000;
+const TABLE: [&str; 2] = ["calib_table_open", "calib_table_score"];
+const EVERY_TABLE: [&str; 6] = [
+    "calib_table_info",
+    "calib_table_margin",
+    "calib_table_code",
+    "calib_table_band_score",
+    "calib_table_band_margin",
+    "calib_table_band_code",
 ];
 const SCORES: [&str; 3] = ["calib_open", "calib_info", "calib_apply_score"];
 const EVERY_KIND: [&str; 9] = [
@@ -61,12 +78,17 @@ pub(super) fn print_programs() -> Result<()> {
     let row = |name: &str, cells: [String; 2]| println!("  {name:56}{:>15}{:>15}", cells[0], cells[1]);
     row("", BOARDS.map(|board| board.core().into()));
     let libraries = [library(BOARDS[0])?, library(BOARDS[1])?];
-    let mut measured = Vec::new();
+    let mut measured = vec![("a header of `calib export`, 7 bins", [header(BOARDS[0])?, header(BOARDS[1])?])];
     for program in &PROGRAMS {
         let weigh = |at: usize| linked(BOARDS[at], &libraries[at], program);
         measured.push((program.shown, [weigh(0)?, weigh(1)?]));
     }
     let example = [example(BOARDS[0])?, example(BOARDS[1])?];
+    let [_, _, (shown, of_table), ..] = &measured[..] else { bail!("the programs begin with tables") };
+    ensure!(
+        of_table.iter().all(|&bytes| bytes <= TABLE_BYTES),
+        "{shown}: {of_table:?} bytes, of {TABLE_BYTES}"
+    );
     measured.push(("the example, which counts, with classifier and drivers", example));
     measured.iter().for_each(|(name, bytes)| row(name, bytes.map(|bytes| bytes.to_string())));
     let bytes: Vec<[u64; 2]> = measured.into_iter().map(|(_, bytes)| bytes).collect();
@@ -143,27 +165,54 @@ fn library(board: Board) -> Result<PathBuf> {
     Ok(target_dir.join(board.target()).join("release/libcalib_c.a"))
 }
 
-/// The bytes of a program that keeps these functions.
+/// The bytes of a program that keeps these functions, in which nothing can panic.
 fn linked(board: Board, library: &Path, program: &Program) -> Result<u64> {
+    let flash = link(board, "void nothing(void) {}\n", program.functions(), Some(library))?;
+    for function in program.functions() {
+        let is_there = flash.symbols.iter().any(|symbol| symbol.name == function);
+        ensure!(is_there, "{function} is not in the program that is to hold it");
+    }
+    let panics = flash.symbols.iter().find(|symbol| symbol.name.contains("panic"));
+    ensure!(panics.is_none(), "{}: {panics:?} is linked", program.shown);
+    Ok(flash.total_bytes())
+}
+
+/// The bytes of a program that looks scores up in the header of a calibrator with as many bins as that of the first steps.
+fn header(board: Board) -> Result<u64> {
+    let (scores, labels) = (0..700).map(|i| (f64::from(i) / 700.0, i % 70 < i / 10)).unzip();
+    let data = BinaryData::new(scores, labels)?.on_device();
+    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(7)), 0.1)?;
+    let stored =
+        StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default().intervals(true))?)?;
+    let source = format!(
+        "{}\nint risk(float, struct risk_result *);\nint risk(float score, struct risk_result *result)\n\
+         {{\n    return risk_calibrate(0, score, result);\n}}\nvoid nothing(void) {{}}\n",
+        export_c(&stored, "risk")?
+    );
+    Ok(link(board, &source, ["risk"].into_iter(), None)?.total_bytes())
+}
+
+/// A program of this source that keeps these functions.
+fn link<'f>(
+    board: Board,
+    source: &str,
+    functions: impl Iterator<Item = &'f str>,
+    library: Option<&Path>,
+) -> Result<Flash> {
     let folder = root().join("firmware/target/c-sizes");
-    let (source, elf) = (folder.join("none.c"), folder.join("program.elf"));
-    fs::write(&source, "void nothing(void) {}\n")
-        .with_context(|| format!("cannot write {}", source.display()))?;
+    let (file, elf) = (folder.join("none.c"), folder.join("program.elf"));
+    fs::write(&file, source).with_context(|| format!("cannot write {}", file.display()))?;
     let core: &[&str] = match board == Board::Mps2An386 {
         true => &["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
         false => &["-mcpu=cortex-m0", "-mfloat-abi=soft"],
     };
     let mut link = Command::new("arm-none-eabi-gcc");
-    link.args(["-mthumb", "-O2", "-nostartfiles", "--specs=nano.specs", "--specs=nosys.specs"]).args(core);
+    link.args(["-mthumb", "-O2", "-ffunction-sections", "-fdata-sections", "-nostartfiles"]).args(core);
+    link.args(["--specs=nano.specs", "--specs=nosys.specs"]);
     link.args(["-Wl,--gc-sections", "-Wl,--entry=nothing", "-Wl,-z,noexecstack"]);
-    link.args(program.functions().map(|function| format!("-Wl,--undefined={function}")));
-    run(link.arg(&source).arg(library).arg("-o").arg(&elf))?;
-    let flash = Flash::read(&elf)?;
-    for function in program.functions() {
-        let is_there = flash.symbols.iter().any(|symbol| symbol.name == function);
-        ensure!(is_there, "{function} is not in the program that is to hold it");
-    }
-    Ok(flash.total_bytes())
+    link.args(functions.map(|function| format!("-Wl,--undefined={function}")));
+    run(link.arg(&file).args(library).arg("-o").arg(&elf))?;
+    Flash::read(&elf)
 }
 
 /// The bytes of the whole example.

@@ -25,6 +25,7 @@ pub(crate) fn compile(compiler: &str, arguments: &[&str], inputs: &[&Path]) {
         .args(WARNINGS)
         .arg("-I")
         .arg(library().join("include"))
+        .args([Path::new("-I"), &library().join("zephyr"), Path::new("-I"), &sources().join("zephyr")])
         .args(arguments)
         .args(inputs)
         .output()
