@@ -71,7 +71,7 @@ def test_scores(scores, words):
     ],
 )
 def test_labels(labels, words):
-    refused(CalibError, words, labels=labels)
+    refused(DataError, words, labels=labels)
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def with_value(X, value):
         (lambda X, y: (with_value(X, np.nan), y), "X, row 3: nan is no finite number"),
         (lambda X, y: (X.astype(str), y), "numbers are needed"),
         (lambda X, y: (X, np.where(y == 1, 2, 0)), "class 2 is out of range, there are 2 classes"),
-        (lambda X, y: (X, np.where(y == 1, "sick", "well")), "labels are text"),
+        (lambda X, y: (X, np.array(["sick", "well", "dead"])[np.arange(len(y)) % 3]), "labels are 3 different texts"),
         (lambda X, y: (X[:0], y[:0]), "there are no rows"),
     ],
 )

@@ -109,7 +109,7 @@ fn of_unfitted(fit: &Fit) -> Option<String> {
         more => named += &format!("; and {} more", more - NAMED),
     }
     let hint = unfitted.iter().find_map(|one| match &one.reason {
-        UnfittedReason::Scaling(cause) => Some(FitError::Scaling(cause.clone()).hint()?.with_names(name)),
+        UnfittedReason::Scaling(cause) => Some(FitError::Scaling(*cause).hint()?.with_names(name)),
         _ => Some("add calibration data of it".to_owned()),
     });
     let hint = hint.map_or(String::new(), |hint| format!("\n  hint: {hint}"));

@@ -233,11 +233,11 @@ def class_names_of(class_names: Any, y: Any, classes: int) -> tuple[str, ...] | 
         check_known(y, "labels")
         names = sorted({str(name) for name in labels.ravel()})
         if len(names) > classes or (len(names) < classes and classes > 2):
-            raise UsageError(
+            raise DataError(
                 f"labels are {len(names)} different texts, and there are {classes} classes: name them, class 0 first, with class_names"
             )
         if len(names) < classes:
-            raise UsageError(f"all labels are {names[0]!r}: name both classes, class 0 first, with class_names")
+            raise DataError(f"all labels are {names[0]!r}: name both classes, class 0 first, with class_names")
         return tuple(names)
     names = texts_of(class_names, "class_names") or []
     if isinstance(class_names, str) or len(names) != classes:
