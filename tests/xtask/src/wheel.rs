@@ -21,8 +21,8 @@ const NETCAL: &str = "netcal";
 
 /// What the package does without any package but NumPy.
 const ALONE: &str = "import calib_host, numpy
-scores = numpy.arange(2000) / 2000
-calibrator = calib_host.fit(scores, numpy.arange(2000) % 50 < numpy.arange(2000) / 40)
+scores, draws = numpy.random.default_rng(1).random((2, 2000))
+calibrator = calib_host.fit(scores, draws < scores)
 assert 0.8 < calibrator.predict(numpy.array([0.9]))[0] < 1, calibrator";
 
 /// How the extension module is built.
@@ -91,7 +91,7 @@ pub(crate) fn package(setup: Setup, into: &Path, sample: bool) -> Result<()> {
     install(&alone, &wheel)?;
     run(Command::new(&alone).args(["-m", "pip", "check"]))?;
     run(Command::new(alone.with_file_name("calib")).arg("--version"))?;
-    run(Command::new(&alone).env_remove("PYTHONPATH").args(["-I", "-c", ALONE]))?;
+    run(Command::new(&alone).env_remove("PYTHONPATH").args(["-I", "-W", "error", "-c", ALONE]))?;
     fs::copy(&wheel, into.join(wheel.file_name().context("a wheel has a name")?))?;
     Ok(())
 }
