@@ -1,5 +1,6 @@
 //! Progress on standard error. indicatif draws nothing where that is not a terminal.
 
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -59,7 +60,10 @@ impl FitBar {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} fits, {msg}{elapsed}");
         let bar = bar.with_style(style.expect("a valid template"));
-        bar.enable_steady_tick(TICK);
+        // It takes a thread, which not every system has.
+        if io::stderr().is_terminal() {
+            bar.enable_steady_tick(TICK);
+        }
         Self { bar: Cleared(bar), fits_of_each, start: Instant::now() }
     }
 

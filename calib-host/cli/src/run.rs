@@ -1,8 +1,5 @@
 //! What every command has, and how one is carried out.
 
-use std::process;
-
-use calib_io::files::remove_unfinished;
 use clap::ArgMatches;
 
 use crate::context::Context;
@@ -10,9 +7,6 @@ use crate::error::Error;
 use crate::kinds::FileKind;
 use crate::next::{self, Given, Suggestion};
 use crate::paths;
-
-/// The exit code after an interrupt, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 /// A command. What is a constant here is true of all its runs.
 pub(crate) trait Run: Sized {
@@ -55,11 +49,7 @@ impl<C: Run> Run for Box<C> {
 /// Checks the files that were named, does what is asked, and tells what to do next.
 pub(crate) fn carry_out<C: Run>(command: C, given: &ArgMatches, cx: &Context) -> Result<(), Error> {
     if !C::ENDS_BY_INTERRUPT {
-        // Without it an interrupt ends the program all the same, and leaves what it was writing.
-        let _ = ctrlc::set_handler(|| {
-            remove_unfinished();
-            process::exit(INTERRUPTED);
-        });
+        leave_nothing_unfinished();
     }
     paths::check::<C>(given)?;
     let at_work = cx.at_work(C::AT_WORK);
@@ -70,4 +60,18 @@ pub(crate) fn carry_out<C: Run>(command: C, given: &ArgMatches, cx: &Context) ->
         let _ = next::tell::<C>(given, cx);
     }
     done
+}
+
+/// Removes what is being written when the program is interrupted. In a page, ending the worker ends its files, too.
+fn leave_nothing_unfinished() {
+    #[cfg(not(target_family = "wasm"))]
+    {
+        /// The exit code after an interrupt, as shells have it.
+        const INTERRUPTED: i32 = 130;
+        // Without it an interrupt ends the program all the same, and leaves what it was writing.
+        let _ = ctrlc::set_handler(|| {
+            calib_io::files::remove_unfinished();
+            std::process::exit(INTERRUPTED);
+        });
+    }
 }

@@ -59,7 +59,8 @@ impl Spinner {
         let now = Instant::now();
         *self.0.shown() = what.map(|what| Shown { what, start: now, last_sign: now, bar: None });
         let screen = Arc::clone(&self.0);
-        let drawing = what.map(|_| thread::spawn(move || screen.draw()));
+        // Where there are no threads there is no sign.
+        let drawing = what.and_then(|_| thread::Builder::new().spawn(move || screen.draw()).ok());
         Ended { screen: Arc::clone(&self.0), drawing }
     }
 

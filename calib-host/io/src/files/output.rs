@@ -180,6 +180,7 @@ pub(super) const PUBLIC: Open = || {
 
 /// So that only its owner can read it.
 pub(super) const SECRET: Open = || {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "elsewhere the folder has the permissions"))]
     let mut options = PUBLIC();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -74,11 +74,14 @@ impl<'a> BinaryFiles<'a> {
         // A hash takes the files one after the other, and Parquet is not read in the order of its bytes.
         let inputs = chunks.inputs();
         let stop = AtomicBool::new(false);
+        let hash = || sha256(&inputs, &stop);
         thread::scope(|scope| {
-            let hash = scope.spawn(|| sha256(&inputs, &stop));
+            let hashing = thread::Builder::new().spawn_scoped(scope, hash);
             let data = collected(&mut chunks);
             stop.store(data.is_err(), Ordering::Relaxed);
-            let hash = hash.join().expect("hashing does not panic");
+            // Where there are no threads, one comes after the other.
+            let hash =
+                hashing.map_or_else(|_| hash(), |hashing| hashing.join().expect("hashing does not panic"));
             let (data, labels) = (data?, chunks.label_place());
             Ok(BinaryInput { data, sha256: hash?, scores: chunks.place(), labels })
         })

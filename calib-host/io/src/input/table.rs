@@ -373,7 +373,8 @@ impl Table {
         Ok(&self.columns[number])
     }
 
-    pub(super) fn column_names(&self) -> impl Iterator<Item = &str> + Clone {
+    /// The names of the columns, in the order of the file.
+    pub fn column_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.columns.iter().map(|column| column.name.as_str())
     }
 

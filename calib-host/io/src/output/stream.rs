@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use rayon::prelude::*;
@@ -62,24 +62,33 @@ fn stream<P: RowChunk, E: From<OutputError> + Send>(
 ) -> Result<(), E> {
     let mut made = Ok(());
     let written = table(&mut |out: &mut TableWriter<'_, '_>| {
-        thread::scope(|scope| {
+        let mut write = |parts: Sent| parts.into_iter().try_for_each(|part| out.write_part(part));
+        let written = thread::scope(|scope| {
             let (sender, parts) = sync_channel(1);
-            let making = scope.spawn(|| make_all(&mut read, &make, sender));
-            let written = parts.into_iter().flatten().try_for_each(|part| out.write_part(part));
+            let making = || make_all(&mut read, &make, &move |parts| sender.send(parts).is_ok());
+            let making = thread::Builder::new().spawn_scoped(scope, making).ok()?;
+            let written = parts.into_iter().try_for_each(&mut write);
             made = making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            // What was written is of no use if the rest cannot be made.
-            written.and_then(|()| made.as_ref().map_err(|_| io::Error::other("not all was made")).copied())
-        })
+            Some(written)
+        });
+        // Where there are no threads, all is made before it is written.
+        let written = written.unwrap_or_else(|| {
+            let (sender, parts) = channel();
+            made = make_all(&mut read, &make, &move |parts| sender.send(parts).is_ok());
+            parts.into_iter().try_for_each(&mut write)
+        });
+        // What was written is of no use if the rest cannot be made.
+        written.and_then(|()| made.as_ref().map_err(|_| io::Error::other("not all was made")).copied())
     });
     made?;
     Ok(written?)
 }
 
-/// Sends the parts of all pieces until there is no one to take them.
+/// Sends the parts of all pieces until `send` says that there is no one to take them.
 fn make_all<P: RowChunk, E: Send>(
     read: &mut (impl FnMut() -> Result<Option<P>, E> + Send),
     make: &(impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync),
-    sender: SyncSender<Sent>,
+    send: &(impl Fn(Sent) -> bool + Sync),
 ) -> Result<(), E> {
     let pieces = rayon::current_num_threads();
     let mut read_some = || {
@@ -97,7 +106,7 @@ fn make_all<P: RowChunk, E: Send>(
     while !present.is_empty() {
         let is_last = fault.is_some();
         let next = || if is_last { (Vec::new(), None) } else { read_some() };
-        let (next, sent) = rayon::join(next, || send_all(&present, make, &sender));
+        let (next, sent) = rayon::join(next, || send_all(&present, make, send));
         if !sent? {
             return Ok(());
         }
@@ -111,7 +120,7 @@ fn make_all<P: RowChunk, E: Send>(
 fn send_all<P: RowChunk, E: Send>(
     pieces: &[P],
     make: &(impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync),
-    sender: &SyncSender<Sent>,
+    send: &(impl Fn(Sent) -> bool + Sync),
 ) -> Result<bool, E> {
     let ranges = |piece: &P| {
         let rows = piece.rows();
@@ -121,7 +130,7 @@ fn send_all<P: RowChunk, E: Send>(
         pieces.iter().flat_map(|piece| ranges(piece).map(move |range| (piece, range))).collect();
     for some in parts.chunks(4 * rayon::current_num_threads()) {
         let made = some.par_iter().map(|(piece, range)| make(piece, range.clone()));
-        if sender.send(made.collect::<Result<_, E>>()?).is_err() {
+        if !send(made.collect::<Result<_, E>>()?) {
             return Ok(false);
         }
     }
