@@ -133,7 +133,7 @@ pub fn of_commit(root: &Path, commit: &str, ends: &[&str]) -> anyhow::Result<Fil
 }
 
 /// The parts of the product and of its tests, with the folders of each: the first that holds a file has it.
-const PARTS: [(&str, &[&str]); 15] = [
+const PARTS: [(&str, &[&str]); 16] = [
     ("calib-core/src", &["calib-core/src/"]),
     ("calib-core/tests", &["calib-core/"]),
     ("calib-fit/src", &["calib-host/fit/src/"]),
@@ -141,6 +141,7 @@ const PARTS: [(&str, &[&str]); 15] = [
     ("calib-cli/src", &["calib-host/cli/src/", "calib-host/src/cli/"]),
     ("calib-io/src and calib-host/src", &["calib-host/io/src/", "calib-host/src/"]),
     ("calib-python", &["calib-host/python/"]),
+    ("calib-web", &["calib-host/web/"]),
     ("calib-host: tests, examples", &["calib-host/"]),
     ("firmware/device, drivers", &["firmware/device/", "firmware/drivers/"]),
     ("firmware/c", &["firmware/c/"]),

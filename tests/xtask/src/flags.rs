@@ -66,7 +66,7 @@ xflags::xflags! {
             /// For how many minutes the serial line is under load.
             optional --load minutes: f64
         }
-        /// Write the licenses and notices of everybody's packages that go along with the command, the Python package and the library for C.
+        /// Write the licenses and notices of everybody's packages that go along with the command, the Python package, the page and the library for C.
         ///
         /// `THIRD-PARTY.txt` has names, versions, licenses and their texts. `cargo xtask wheel` writes it into the wheel.
         cmd notices {}
@@ -154,6 +154,13 @@ xflags::xflags! {
         ///
         /// A test of the command fails if they are stale. `cargo xtask wheel` compares the picture of the page about Python.
         cmd figures {}
+        /// Make the page `calib.html`: the command, in a browser, from one file.
+        ///
+        /// It is in target/web, and makes no request.
+        cmd web {
+            /// Use it in headless Chromium, too: what it shows, what it writes next to the command, and how long that takes.
+            optional --check
+        }
         /// Build the Python package's wheel for this machine's platform, and test it.
         ///
         /// In clean virtual environments, with the oldest and the newest NumPy and scikit-learn that it is for.

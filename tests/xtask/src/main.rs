@@ -21,6 +21,7 @@ mod steps;
 mod test;
 mod twin;
 mod verify;
+mod web;
 mod wheel;
 
 use std::process::ExitCode;
@@ -67,6 +68,7 @@ fn run(Xtask { no_install, subcommand }: Xtask) -> Result<()> {
         XtaskCmd::Figures(_) => report_check::figures(setup),
         XtaskCmd::Notices(_) => notices::notices(),
         XtaskCmd::Package(options) => package::package(setup, &options),
+        XtaskCmd::Web(options) => web::web(setup, options.check),
         XtaskCmd::Wheel(wheel) => wheel::wheel(setup, wheel.all).map(drop),
         XtaskCmd::Examples(_) => examples::examples(setup),
         XtaskCmd::Engines(engines) => engines::engines(setup, &engines),

@@ -13,13 +13,16 @@ pub(crate) const FILE: &str = "THIRD-PARTY.txt";
 
 /// The folder of the command's notices.
 pub(crate) const CALIB: &str = "target/notices/calib";
+/// That of the page.
+pub(crate) const CALIB_WEB: &str = "target/notices/calib-web";
 /// That of the library for C.
 pub(crate) const CALIB_C: &str = "target/notices/calib-c";
 
 /// What is given away: where its file goes, the folder of its workspace, and what cargo is told to build.
-const GIVEN_AWAY: [(&str, &str, &[&str]); 3] = [
+const GIVEN_AWAY: [(&str, &str, &[&str]); 4] = [
     (CALIB, ".", &["--package", "calib-host", "--all-features"]),
     ("calib-host/python", "calib-host/python", &["--all-features"]),
+    (CALIB_WEB, "calib-host/web", &["--target", "wasm32-wasip1"]),
     (CALIB_C, "firmware", &["--package", "calib-c", "--features", "ed25519", "--target", "all"]),
 ];
 
@@ -154,7 +157,7 @@ mod tests {
     /// The text of every package that is linked into the library for C, whose licenses all ask for it.
     #[test]
     fn what_is_linked_in_hands_its_notices_on() {
-        let text = of(&root().join("firmware"), GIVEN_AWAY[2].2).unwrap();
+        let text = of(&root().join("firmware"), GIVEN_AWAY[3].2).unwrap();
         assert!(text.contains("\ncurve25519-dalek 5.0.0: BSD-3-Clause ("), "{text}");
         assert!(text.contains("Redistributions in binary form must reproduce the above copyright"), "{text}");
         assert!(!text.contains("calib-core"), "{text}");

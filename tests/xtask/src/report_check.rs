@@ -5,8 +5,13 @@ use xtask::{cargo, output, root, run};
 
 use crate::setup::{CHROMIUM, Needs, Setup, release};
 
-/// Opens reports in headless Chromium, in the bin `report-check`.
+/// Opens reports in headless Chromium.
 pub(crate) fn report_check(setup: Setup) -> Result<()> {
+    in_chromium(setup, "report-check")
+}
+
+/// Runs a bin of calib-claims, which drives headless Chromium by Node.js.
+pub(crate) fn in_chromium(setup: Setup, bin: &str) -> Result<()> {
     let node = output("node", &["--version"]).and_then(|said| release(&said));
     ensure!(
         node.is_some_and(|release| release >= (20, 0)) && output("npm", &["--version"]).is_some(),
@@ -20,7 +25,7 @@ pub(crate) fn report_check(setup: Setup) -> Result<()> {
     );
     let chromium = CHROMIUM.place().context("Chromium was installed, but is not on the PATH")?;
     run(cargo(&root())
-        .args(["run", "--quiet", "--locked", "--package", "calib-claims", "--bin", "report-check", "--"])
+        .args(["run", "--quiet", "--locked", "--package", "calib-claims", "--bin", bin, "--"])
         .arg(chromium))
 }
 

@@ -23,10 +23,11 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
     })?;
     let root = root();
     let firmware = root.join("firmware");
-    let (fuzz, python) = (root.join("tests/fuzz"), root.join("calib-host/python"));
+    let [fuzz, python, web] =
+        ["tests/fuzz", "calib-host/python", "calib-host/web"].map(|folder| root.join(folder));
 
     steps.step("format", || {
-        [&root, &firmware, &fuzz, &python]
+        [&root, &firmware, &fuzz, &python, &web]
             .into_iter()
             .try_for_each(|folder| run(cargo(folder).args(["fmt", "--all", "--check"])))
     })?;

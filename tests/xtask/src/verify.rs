@@ -11,8 +11,7 @@ use xtask::{beside, built, cargo, root, run};
 use crate::devices::{Measure, TARGETS};
 use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
-use crate::wheel;
-use crate::{fuzz, notices};
+use crate::{fuzz, notices, web, wheel};
 
 /// The targets that calib-core is built for with every set of its features.
 const CORE_TARGETS: [&str; 3] =
@@ -42,7 +41,7 @@ const NETWORK: &str = "tests/network/digits.tflite";
 const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0.0], "scale": [1.0],
 "weights": [[1.0]], "bias": [0.0], "alarm": {"at_least": 0.5}}"#;
 /// The folders of the workspaces.
-const WORKSPACES: [&str; 4] = [".", "calib-host/python", "firmware", "tests/fuzz"];
+const WORKSPACES: [&str; 5] = [".", "calib-host/python", "calib-host/web", "firmware", "tests/fuzz"];
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -105,7 +104,7 @@ fn set_up(setup: Setup) -> Result<()> {
     wheel::set_up(setup)?;
     let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
     setup.provide(&Needs {
-        targets: &[&TARGETS[..], narrow].concat(),
+        targets: &[&TARGETS[..], narrow, &[web::TARGET]].concat(),
         components: true,
         programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
         cargo: &["cargo-deny", "mdbook", "cbindgen"],
@@ -192,6 +191,13 @@ fn clippy(root: &Path) -> Result<()> {
         ]))
     })?;
     deny(cargo(&root.join("calib-host/python")).args(["clippy", "--quiet", "--locked"]))?;
+    deny(cargo(&root.join("calib-host/web")).args([
+        "clippy",
+        "--quiet",
+        "--locked",
+        "--target",
+        web::TARGET,
+    ]))?;
     // Without a package: what runs on the host, too.
     deny(cargo(firmware).args(["clippy", "--quiet", "--locked", "--all-targets"]))?;
     let classifier = root.join("target/any-classifier.json");
