@@ -237,11 +237,16 @@ fn anchors(text: &str) -> BTreeSet<String> {
 /// A page with the pages that it includes: a link of these also starts at the page's folder.
 fn with_included(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap();
-    let files = text.split("{{#include ").skip(1).map(|rest| rest.split([':', '}']).next().unwrap());
-    let included: String = files
-        .filter(|file| file.ends_with(".md"))
-        .map(|file| fs::read_to_string(page.parent().unwrap().join(file)).unwrap())
-        .collect();
+    let names = text.split("{{#include ").skip(1).map(|rest| rest.split('}').next().unwrap());
+    let part = |name: &str| {
+        let (file, anchor) = name.split_once(':').unwrap_or((name, ""));
+        let whole = fs::read_to_string(page.parent().unwrap().join(file)).unwrap();
+        match whole.split_once(&format!("ANCHOR: {anchor}")).filter(|_| !anchor.is_empty()) {
+            Some((_, rest)) => rest.split(&format!("ANCHOR_END: {anchor}")).next().unwrap().to_owned(),
+            None => whole,
+        }
+    };
+    let included: String = names.filter(|name| name.contains(".md")).map(part).collect();
     text + &included
 }
 
