@@ -114,7 +114,13 @@ for (const field of all(".slot")) {
   field.append(element("p", { className: "drop", textContent: "Drop a file here, or choose one:" }), input, holds);
   if (slot !== "artifact") {
     const text = element("textarea", { ariaLabel: `Paste: ${$("legend", field).textContent}`, spellcheck: false });
-    text.oninput = () => (text.value.trim() ? fill(slot, new Blob([text.value]), `${slot}.csv`) : empty(slot));
+    const take = () => (text.value.trim() ? fill(slot, new Blob([text.value]), `${slot}.csv`) : empty(slot));
+    // Once after a change, however many events it has.
+    let waiting;
+    text.oninput = () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(take, 200);
+    };
     field.append(element("details", {}, element("summary", { textContent: "Paste" }), text));
   }
   field.ondragover = () => field.classList.add("over");
