@@ -45,7 +45,7 @@ impl Numbers {
 
     fn ascending(&mut self, count: u32, [lowest, highest]: [u32; 2]) -> Vec<u32> {
         let mut keys: Vec<u32> = (0..count)
-            .map(|_| lowest + 1 + (u64::from(self.next()) * u64::from(highest - lowest) >> 31) as u32)
+            .map(|_| lowest + 1 + ((u64::from(self.next()) * u64::from(highest - lowest)) >> 31) as u32)
             .map(|key| key.min(highest))
             .collect();
         keys.sort_unstable();
