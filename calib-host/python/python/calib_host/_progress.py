@@ -23,13 +23,14 @@ def at_work(what: str) -> Iterator[None]:
     from IPython import display as shown
 
     html: Any = shown.HTML
+    display: Any = shown.display
     ended = threading.Event()
 
     def show() -> None:
         start = time.monotonic()
         if ended.wait(PATIENCE):
             return
-        handle: Any = shown.display(shown.HTML(""), display_id=True)  # type: ignore[no-untyped-call]
+        handle = display(html(""), display_id=True)
         while not ended.wait(1.0):
             handle.update(html(f"<em>{what}, {time.monotonic() - start:.0f} s</em>"))
         handle.update(html(""))
