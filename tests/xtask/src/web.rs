@@ -16,7 +16,7 @@ use crate::setup::{Needs, Setup};
 /// The target of the page's program: a system of files and two streams, which a page gives it in 200 lines.
 pub(crate) const TARGET: &str = "wasm32-wasip1";
 
-/// The page may have so many bytes.
+/// The largest size of the page.
 const MAX_LEN_BYTES: usize = 4_000_000;
 
 /// Makes the page, and uses it in headless Chromium if that is asked for.

@@ -3,7 +3,7 @@
 //! A device computes one exponential after the other, with `expf` of libm. Here the same operations are in an order that compilers turn into
 //! instructions for several numbers. The bits are the same.
 
-/// So many numbers are computed together.
+/// The numbers that are computed together.
 const LANES: usize = 8;
 
 /// Below this `expf` is subnormal, or 0.

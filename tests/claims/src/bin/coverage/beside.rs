@@ -85,13 +85,15 @@ pub(crate) fn band_fails(truth: &Truth, data: &BinaryData, alpha: f64) -> Result
         || upper.scores().iter().zip(upper.values()).any(below))
 }
 
-/// Fails unless every artifact holds the intervals and the band that are counted here, rounded outward by one `f32` at most.
-pub(crate) fn are_in_artifacts(points: &[Point], data: &BinaryData, alpha: f64) -> Result<()> {
+/// Fails unless every artifact holds the intervals and the band that are counted here, rounded outward by one `f32` at most. Returns how
+/// many artifacts there are.
+pub(crate) fn are_in_artifacts(points: &[Point], data: &BinaryData, alpha: f64) -> Result<usize> {
     let (scores, labels): (Vec<f32>, Vec<i64>) =
         points.iter().map(|&(score, label)| (score as f32, i64::from(label))).unzip();
     let dataset = Dataset::new(Scores::Binary(ScoreKind::Probability, scores.into()), Rows::new(&labels))?;
     let found = intervals::fit(data, alpha)?;
     let band = Band::fit(data, alpha).ok();
+    let mut compared = 0;
     for method in methods() {
         // One class, or a curve without an optimum: nothing is stored.
         let Ok(fitted) =
@@ -121,8 +123,9 @@ pub(crate) fn are_in_artifacts(points: &[Point], data: &BinaryData, alpha: f64) 
                 contains(band.at(score), (at.lo, at.hi)).with_context(|| format!("{method:?}"))?;
             }
         }
+        compared += 1;
     }
-    Ok(())
+    Ok(compared)
 }
 
 fn contains(exact: Interval, stored: (f32, f32)) -> Result<()> {

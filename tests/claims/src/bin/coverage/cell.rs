@@ -16,7 +16,7 @@ pub(crate) type Point = (f64, bool);
 
 /// There are hundreds of cells: this rare is a failure of one of them by chance.
 const CHANCE: f64 = 1e-5;
-/// So many sets of a cell are fitted by every method.
+/// The number of sets of a cell that every method is fitted to.
 const FITTED: u64 = 2;
 /// With fewer rows, counts are too coarse for exact intervals to come near their level.
 const FINE: usize = 1000;
@@ -25,6 +25,8 @@ const FINE: usize = 1000;
 pub(crate) struct Cell {
     /// For each alpha, those of [`guarantees`].
     pub(crate) tallies: [Vec<Tally>; ALPHAS.len()],
+    /// The artifacts that hold the intervals and bands that are counted.
+    pub(crate) artifacts: usize,
 }
 
 /// A guarantee that is counted.
@@ -61,12 +63,14 @@ pub(crate) struct Tally {
 }
 
 impl Cell {
-    /// Draws so many calibration sets.
+    /// Draws this number of calibration sets.
     pub(crate) fn of(case: &Case, rows: usize, sets: u64) -> Result<Self> {
         let outcomes =
             (0..sets).into_par_iter().map(|set| outcome(case, rows, set)).collect::<Result<Vec<_>>>()?;
         let mut tallies = ALPHAS.map(|_| vec![Tally { rows, ..Tally::default() }; guarantees().count()]);
-        for outcome in outcomes {
+        let mut artifacts = 0;
+        for (outcome, compared) in outcomes {
+            artifacts += compared;
             for (tallies, outcome) in tallies.iter_mut().zip(outcome) {
                 for (tally, fails) in tallies.iter_mut().zip(outcome) {
                     tally.stated += u64::from(fails.is_some());
@@ -74,18 +78,18 @@ impl Cell {
                 }
             }
         }
-        Ok(Self { tallies })
+        Ok(Self { tallies, artifacts })
     }
 }
 
-/// Which guarantees fail on a calibration set, `None` for those that are not stated.
-fn outcome(case: &Case, rows: usize, set: u64) -> Result<[Vec<Option<bool>>; ALPHAS.len()]> {
+/// Which guarantees fail on a calibration set, `None` for those that are not stated; and the number of artifacts that were compared.
+fn outcome(case: &Case, rows: usize, set: u64) -> Result<([Vec<Option<bool>>; ALPHAS.len()], usize)> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED + set + ((rows as u64) << 32));
     let points = case.truth.points(rows, &mut rng);
     let (scores, labels) = points.iter().copied().unzip();
     // All fits need them in order.
     let data = BinaryData::new(scores, labels)?.on_device().sorted();
-    let mut outcomes = ALPHAS.map(|_| Vec::new());
+    let (mut outcomes, mut compared) = (ALPHAS.map(|_| Vec::new()), 0);
     for (outcome, alpha) in outcomes.iter_mut().zip(ALPHAS) {
         outcome.extend(beside::intervals_fail(&case.truth, &points, &data, alpha)?);
         outcome.push(case.rises.then(|| beside::band_fails(&case.truth, &data, alpha)).transpose()?);
@@ -93,10 +97,10 @@ fn outcome(case: &Case, rows: usize, set: u64) -> Result<[Vec<Option<bool>>; ALP
             outcome.extend(fails(family, &case.truth, &data, alpha, set)?);
         }
         if set < FITTED && rows <= 5000 {
-            beside::are_in_artifacts(&points, &data, alpha)?;
+            compared += beside::are_in_artifacts(&points, &data, alpha)?;
         }
     }
-    Ok(outcomes)
+    Ok((outcomes, compared))
 }
 
 impl Tally {
@@ -124,5 +128,29 @@ impl Tally {
         }
         let is_sharp = guarantee.is_sharp && case.is_flat && self.rows >= FINE;
         (is_sharp && interval.hi < alpha / 3.0).then_some("holds far more often than necessary")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truths::cases;
+
+    /// What is said of this number of failures of 10,000 at alpha = 0.1, of the intervals beside any method and of the band.
+    fn findings(failed: u64, is_flat: bool, rows: usize) -> [Option<&'static str>; 2] {
+        let case = cases().into_iter().find(|case| case.is_flat == is_flat).unwrap();
+        let all: Vec<_> = guarantees().collect();
+        [0, 2].map(|at| Tally { stated: 10_000, failed, rows }.finding(0.1, &case, &all[at]))
+    }
+
+    #[test]
+    fn too_many_failures_are_found_and_too_few_where_the_truth_is_flat() {
+        let (often, rarely) =
+            (Some("fails more often than alpha"), Some("holds far more often than necessary"));
+        assert_eq!(findings(1200, false, 1000), [often, often]);
+        assert_eq!(findings(1050, false, 1000), [None, None]);
+        assert_eq!(findings(200, true, 1000), [rarely, None]);
+        assert_eq!(findings(200, true, 300), [None, None]);
+        assert_eq!(findings(200, false, 1000), [None, None]);
     }
 }

@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode> {
         "* significantly above alpha; < significantly below a third of it where the truth is flat; – never stated"
     );
     let heading = SIZES.map(|n| format!("{n:>8}")).concat();
-    let mut findings = Vec::new();
+    let (mut findings, mut artifacts) = (Vec::new(), 0);
     for case in cases().iter().filter(|case| is_wanted(case)) {
         let cells: Vec<Cell> = SIZES
             .iter()
@@ -52,6 +52,7 @@ fn main() -> Result<ExitCode> {
                 Cell::of(case, n, if n > LARGE { sets.div_ceil(5) } else { sets })
             })
             .collect::<Result<_>>()?;
+        artifacts += cells.iter().map(|cell| cell.artifacts).sum::<usize>();
         for (at, alpha) in ALPHAS.into_iter().enumerate() {
             println!("\n{:<60}{heading}", format!("{}, alpha = {alpha}", case.truth.name));
             for (row, guarantee) in cell::guarantees().enumerate() {
@@ -69,7 +70,11 @@ fn main() -> Result<ExitCode> {
             }
         }
     }
-    println!("\nintervals and bands that artifacts of {} methods hold are those counted", beside::METHODS);
+    ensure!(artifacts > 0, "no artifact was compared");
+    println!(
+        "\n{artifacts} artifacts of {} methods hold the intervals and bands that are counted",
+        beside::METHODS
+    );
     for finding in &findings {
         println!("{finding}");
     }

@@ -7,7 +7,7 @@ use calib_host::fit::FittedTable;
 use calib_host::stats::Interval;
 use calib_host::{BinaryData, BinaryMethod, Umd, fit_binary};
 
-/// A method whose bins have a guarantee: its name, how its epsilon follows from the labels, and the method with so many bins and a seed.
+/// A method whose bins have a guarantee: its name, how its epsilon follows from the labels, and the method for a number of bins and a seed.
 pub(crate) type Family = (&'static str, &'static str, fn(usize, u64) -> BinaryMethod);
 
 pub(crate) const FAMILIES: [Family; 5] = [
