@@ -379,10 +379,9 @@ impl Header<'_> {
                 tables,
                 Some(Tables | IntegerSteps | CompactSteps | Sierpinski | Grid | Projection | SplitTree)
             ),
-            // Nothing is said of weighted points, nor of probabilities that are divided by their sum.
+            // Nothing is said of weighted points, nor of tables whose probabilities are divided by their sum.
             SectionKind::ScoreIntervals => {
-                let is_of_tables = !matches!(self.reduction, Reduction::Joint | Reduction::Normalized);
-                is_of_tables
+                self.reduction != Reduction::Normalized
                     && !self.method.has_no_calibrator()
                     && !self.flags.contains(HeaderFlags::WEIGHTED)
             }
@@ -477,7 +476,8 @@ impl Method {
     /// Returns the kind of section that holds the method's calibrator of whole vectors; `None` for a binary method.
     const fn joint_section(self) -> Option<SectionKind> {
         Some(match self {
-            Self::Temperature
+            Self::Blend
+            | Self::Temperature
             | Self::VectorScaling
             | Self::MatrixScaling
             | Self::Dirichlet

@@ -148,8 +148,10 @@ impl<'a> Artifact<'a> {
         let rule = Rule::parse(&sections, &header)?;
         let groups = groups(&sections, &header, &rule).map_err(ParseError::Groups)?;
         let joint = joint::parse(&sections, &header)?;
-        let (tables, beside) = if joint.is_some() || header.method.has_no_calibrator() {
+        let (tables, beside) = if header.method.has_no_calibrator() {
             (Tables::NONE, None)
+        } else if joint.is_some() {
+            Tables::beside_joint(&sections, &header)?
         } else {
             let grouped = groups.filter(|_| header.flags.contains(HeaderFlags::GROUPED));
             Tables::parse(&sections, &header, grouped.map_or(1, |groups| groups.count()))?
@@ -222,7 +224,8 @@ impl<'a> Artifact<'a> {
         &self.tables
     }
 
-    /// Returns the intervals of ranges of the score beside the tables, if there are some.
+    /// Returns the intervals of ranges of the score beside the tables, if there are some. Beside a calibrator of whole vectors there are ranges
+    /// for each predicted class.
     pub const fn score_intervals(&self) -> Option<ScoreIntervals<'a>> {
         match (self.beside, self.tables.intervals()) {
             (Some((rate, alpha)), Some(pool)) => Some(ScoreIntervals::trusted(rate, alpha, pool)),

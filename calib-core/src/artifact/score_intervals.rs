@@ -20,6 +20,9 @@ const MAX_BINS: usize = 1 << 16;
 /// With probability at least `1 - alpha` over the calibration set, the [rate](ScoreIntervals::rate) of every range of every table lies in
 /// its interval. Results have the range as their bin and its interval as their interval.
 ///
+/// Beside a calibrator of whole vectors there are ranges for each predicted class, of the classifier's score of it. The rate is how often
+/// such predictions are right.
+///
 /// ```
 /// use calib_core::{Artifact, Score};
 ///

@@ -239,6 +239,23 @@ impl<'a> Tables<'a> {
         Ok((tables, beside.map(|beside| (beside.rate(), beside.alpha()))))
     }
 
+    /// Checks the intervals beside a calibrator of whole vectors: no tables, and ranges of the score for each predicted class.
+    pub(super) fn beside_joint(
+        sections: &Payloads<'a>,
+        header: &Header<'_>,
+    ) -> Result<(Self, Option<(Rate, f32)>), ParseError> {
+        let Some(payload) = sections.get(SectionKind::ScoreIntervals) else { return Ok((Self::NONE, None)) };
+        let classes = usize::from(header.classes);
+        let at = |table| move |fault| ParseError::Table { table, fault };
+        let found = ScoreIntervals::parse(payload, classes).map_err(at(0))?;
+        for class in 0..classes {
+            found.check(header, class, found.table(class).is_some()).map_err(at(class))?;
+        }
+        let tables =
+            Self { lookup: SectionKind::ScoreIntervals, intervals: Some(found.pool()), ..Self::NONE };
+        Ok((tables, Some((found.rate(), found.alpha()))))
+    }
+
     /// Checks the tables against the header and returns their number of bins.
     fn check(&self, header: &Header<'_>) -> Result<usize, ParseError> {
         let may_miss = header.flags.contains(HeaderFlags::CLASS_UNCALIBRATED);
@@ -415,7 +432,7 @@ impl<'a> Tables<'a> {
 
     /// Gives a result the range that contains its key as its bin, and the interval of the range.
     #[inline(never)]
-    fn put_interval(&self, outcome: &mut Outcome, table: usize, key: u32) {
+    pub(crate) fn put_interval(&self, outcome: &mut Outcome, table: usize, key: u32) {
         if let (Outcome::Calibrated(calibrated), Some(bins)) = (outcome, self.score_bins(table)) {
             let bin = bins.bin(key);
             calibrated.bin = bin as u16;
@@ -668,7 +685,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the ranges of the score that have separate intervals, from section 38; `None` if the artifact has no such section, and for
-    /// an uncalibrated class.
+    /// an uncalibrated class. Beside a calibrator of whole vectors a table is a predicted class.
     #[inline]
     pub fn score_bins(&self, table: usize) -> Option<ScoreBins<'a>> {
         match self.lookup {
@@ -680,8 +697,10 @@ impl<'a> Tables<'a> {
     /// Returns how many bins the results of a table tell apart: ranges of the score that have separate intervals, or the bins of the table's
     /// form; `None` for an uncalibrated class.
     pub fn bins(&self, table: usize) -> Option<usize> {
-        let form = self.get(table)?.form;
-        Some(self.score_bins(table).map_or_else(|| form.bins(), |ranges| ranges.bins()))
+        match self.score_bins(table) {
+            Some(ranges) => Some(ranges.bins()),
+            None => self.get(table).map(|table| table.form.bins()),
+        }
     }
 
     /// Returns the interval of a bin from section 8, if that is what there is.

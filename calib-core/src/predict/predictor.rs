@@ -252,7 +252,11 @@ impl<'a> Predictor<'a> {
         let Calibrator::Vector(calibrator) = &self.calibrator else { return Err(self.other_kind()) };
         let probs = calibrator.calibrate(vector, word, space).map_err(|_| self.other_kind())?;
         let top = vector.top_label();
-        Ok((of_top(top, calibrator.outcome(top, word, probs)), probs))
+        let mut outcome = calibrator.outcome(top, word, probs);
+        if self.artifact.joint().is_some() {
+            self.artifact.tables().put_interval(&mut outcome, top.class.into(), top.score.to_bits());
+        }
+        Ok((of_top(top, outcome), probs))
     }
 
     /// Checks the code of a group, and returns it if the artifact has groups.

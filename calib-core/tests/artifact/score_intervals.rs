@@ -4,13 +4,15 @@ use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, MonitorParts, MonitorsError, Rate, Reduction,
     ScoreIntervalParts, SectionKind, Table, TableFault, TableForm,
 };
+use calib_core::predict::{Output, Query};
 use calib_core::table::{
     CompactTable, InterpolatedMarginTable, MarginFunction, MarginScaling, MarginVennAbersTable,
     RandomizedMarginTable,
 };
+use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 use calib_core::{
-    Artifact, BinFlags, Calibrated, Calibrator, Margin, MarginTable, Outcome, ParseError, ProbInterval,
-    QuantizedScore, Score, ScoreEncoding, TopLabel, TopLabelCodeMargin,
+    Artifact, BinFlags, Calibrated, Calibrator, Logits, Margin, MarginTable, Outcome, ParseError,
+    ProbInterval, QuantizedScore, Score, ScoreEncoding, TopLabel, TopLabelCodeMargin,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -242,15 +244,88 @@ fn nothing_is_said_where_nothing_could_be() {
     let class_wise = Header { reduction: Reduction::ClassWise, ..normalized };
     let bytes = write(&class_wise, &[Some(form.table); 2], &[Some(two()), Some(two())], Rate::OfRange);
     assert_eq!(refusal(&bytes), None);
-    // Whole vectors have no score, and thresholds no probability.
     let payload = disassemble(&hex(BESIDE))[2].payload.clone();
     let beside = Section { kind: kind as u16, flags: 0, payload };
-    let joint = [disassemble(&hex(crate::joint::DIRICHLET)), vec![beside.clone()]].concat();
-    assert_eq!(refusal(&assemble(&joint)), unexpected);
     // A bin has one interval: its own, or the one of its range.
     let exact = hex(crate::listings::INTERVALS);
     let both = [disassemble(&exact), vec![beside]].concat();
     assert_eq!(refusal(&assemble(&both)), Some(ParseError::UnexpectedSection(SectionKind::Intervals)));
+}
+
+/// Beside a calibrator of whole vectors: ranges of the classifier's score of the predicted class, for each class of its own.
+#[test]
+fn whole_vectors_have_ranges_for_each_predicted_class() {
+    let header = Header {
+        method: Method::Blend,
+        reduction: Reduction::Joint,
+        classes: 3,
+        bins: 0,
+        guarantee: None,
+        ..binary_header()
+    };
+    let shape = ScalingShape::Temperature { inverse_t: 0.5 };
+    let function = Joint::Scaled(VectorScaling::new(3, ScalingInput::Logits, shape).unwrap());
+    let write = |header: &Header<'_>, ranges: Option<&[Option<Ranges>]>| {
+        let mut buf = vec![0xEE; 4 * MAX_WORDS];
+        let mut writer = ArtifactWriter::new(&mut buf);
+        writer.header(header).unwrap();
+        writer.joint(&function).unwrap();
+        if let Some(ranges) = ranges {
+            let tables: Vec<_> =
+                ranges.iter().map(|r| r.as_ref().map(|r| (&r.edges[..], &r.intervals[..]))).collect();
+            let parts = ScoreIntervalParts { rate: Rate::OfRange, alpha: 0.1, tables: &tables };
+            writer.score_intervals(&parts).unwrap();
+        }
+        writer.finish(identity).unwrap().to_vec()
+    };
+    let whole = Ranges::new(&[], &[ProbInterval { lo: 0.25, hi: 0.75 }]);
+    let ranges = [Some(two()), None, Some(whole)];
+    let [with, without] = [Some(&ranges[..]), None].map(|ranges| aligned(&write(&header, ranges)));
+    let [with, without] = [&with, &without].map(|bytes| Artifact::parse(bytes.as_bytes()).unwrap());
+    let tables = with.tables();
+    assert_eq!(
+        (tables.count(), [0, 1, 2, 3].map(|class| tables.bins(class))),
+        (0, [Some(2), None, Some(1), None])
+    );
+    assert_eq!(tables.guaranteed(0, 1), Some(INTERVALS[1]));
+    assert_eq!((without.score_intervals(), without.tables().has_intervals()), (None, false));
+
+    // A softmax of 1/2 is at the edge of class 0; class 1 has no ranges.
+    let third = [0.0f32, 0.0, -0.125];
+    for (logits, class, range) in [
+        ([3.0, 0.0, -3.0], 0, Some((1, INTERVALS[1]))),
+        (third, 0, Some((0, INTERVALS[0]))),
+        ([0.0, 0.0, f32::MIN], 0, Some((1, INTERVALS[1]))),
+        ([0.0, 2.0, 1.0], 1, None),
+        ([0.0, 2.0, 2.5], 2, Some((0, ProbInterval { lo: 0.25, hi: 0.75 }))),
+    ] {
+        let query = Query::from(Output::Logits(Logits::new(&logits).unwrap()));
+        let mut space = [0.0; 6];
+        let answer = |artifact: &Artifact<'_>, space: &mut [f32]| {
+            let (prediction, _) = artifact.predict_classes(&query, space).unwrap();
+            assert_eq!(prediction.first.class, class, "{logits:?}");
+            *prediction.first.outcome.calibrated().unwrap()
+        };
+        let plain = answer(&without, &mut space);
+        let expected = match range {
+            Some((bin, interval)) => {
+                Calibrated { bin, interval: Some(interval), flags: BinFlags::RANGE, ..plain }
+            }
+            None => plain,
+        };
+        assert_eq!(answer(&with, &mut space), expected, "{logits:?}");
+    }
+
+    // Ranges for each class or none, and what they are made of is checked as beside tables.
+    let fault = |table| Some(ParseError::Table { table, fault: FAULT });
+    let refused = |ranges: &[Option<Ranges>]| refusal(&write(&header, Some(ranges)));
+    let unsorted = Ranges::new(&[0.5f32.to_bits(), 0.25f32.to_bits()], &[INTERVALS[0]; 3]);
+    assert_eq!(refused(&[None, None, None]), None);
+    assert_eq!((refused(&[None, None]), refused(&[const { None }; 4])), (fault(0), fault(0)));
+    assert_eq!(refused(&[Some(two()), Some(two()), Some(unsorted)]), fault(2));
+    let weighted = Header { flags: HeaderFlags::WEIGHTED, ..header };
+    let unexpected = ParseError::UnexpectedSection(SectionKind::ScoreIntervals);
+    assert_eq!(refusal(&write(&weighted, Some(&ranges))), Some(unexpected));
 }
 
 /// Monitors count the bins of results.
