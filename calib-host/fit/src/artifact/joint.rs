@@ -8,6 +8,7 @@ use super::error::CompileError;
 use super::monitors::MonitorError;
 use super::options::ArtifactOptions;
 use super::sample::{SampleFacts, write_rows};
+use super::score_intervals::{self, of_classes};
 use super::write::written;
 use crate::joint::{CanonicalModel, JointFit, JointModel, Partition, VectorScalingModel};
 
@@ -91,6 +92,9 @@ fn write(
     cells: &[BinFlags],
     options: &ArtifactOptions,
 ) -> Result<Vec<u8>, CompileError> {
+    let beside = options.score_intervals.as_ref();
+    let beside =
+        beside.map(|found| Ok::<_, CompileError>((found, of_classes(found, fit.classes)?))).transpose()?;
     let ties_merged = matches!(&fit.model, JointModel::Canonical(model) if model.ties_merged);
     let header = Header {
         method: fit.method,
@@ -108,6 +112,9 @@ fn write(
         writer.joint(calibrator)?;
         if cells.contains(&BinFlags::EMPTY) {
             writer.bin_flags(cells)?;
+        }
+        if let Some((found, classes)) = &beside {
+            score_intervals::write(found, classes, writer)?;
         }
         if let Some(rows) = &options.rows {
             write_rows(SampleFacts::of_rows(rows.hash), rows, writer)?;

@@ -15,19 +15,33 @@ pub(super) type Ranges = (Vec<u32>, Vec<ProbInterval>);
 
 /// Returns what each table of a fit is written with.
 pub(super) fn of_tables(found: &Intervals, fit: &Fit) -> Result<Vec<Option<Ranges>>, CompileError> {
+    if found.tables().len() != fit.tables.len() {
+        return Err(CompileError::Write(WriteError::Form));
+    }
     let encoding = fit.encoding();
     let of_keys = if fit.is_by_top2_margin() { encoding.of_top2_margins() } else { encoding };
+    by_keys(found, |edge| key_of(edge, fit.scores, of_keys, fit.compact))
+}
+
+/// Returns what each predicted class is written with, beside a calibrator of whole vectors.
+pub(super) fn of_classes(found: &Intervals, classes: usize) -> Result<Vec<Option<Ranges>>, CompileError> {
+    if found.tables().len() != classes {
+        return Err(CompileError::Write(WriteError::Form));
+    }
+    by_keys(found, |edge| key_of(edge, ScoreKind::Probability, ScoreEncoding::F32, false))
+}
+
+fn by_keys(
+    found: &Intervals,
+    key: impl Fn(f64) -> Result<u32, CompileError>,
+) -> Result<Vec<Option<Ranges>>, CompileError> {
     let table = |ranges: &TableIntervals| -> Result<Ranges, CompileError> {
-        let key = |&edge: &f64| key_of(edge, fit.scores, of_keys, fit.compact);
-        let edges = ranges.edges().iter().map(key).collect::<Result<Vec<_>, _>>()?;
+        let edges = ranges.edges().iter().map(|&edge| key(edge)).collect::<Result<Vec<_>, _>>()?;
         if let Some(same) = edges.windows(2).position(|pair| pair[0] == pair[1]) {
             return Err(CompileError::TooFine(ranges.edges()[same + 1]));
         }
         Ok((edges, ranges.bins().iter().map(|bin| bin.interval.outwards()).collect()))
     };
-    if found.tables().len() != fit.tables.len() {
-        return Err(CompileError::Write(WriteError::Form));
-    }
     found.tables().iter().map(|ranges| ranges.as_ref().map(table).transpose()).collect()
 }
 

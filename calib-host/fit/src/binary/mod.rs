@@ -26,7 +26,7 @@ use crate::error::FitError;
 use crate::points::Points;
 use crate::stats::{ScoreKind, Seed};
 
-pub(crate) use blend::Shared;
+pub(crate) use blend::{ALONE, Shared, exponential_weights};
 pub use blend::{Blend, BlendWeight, Gain, TabulatedModel};
 pub use fixed_width::{FixedRange, FixedWidth};
 pub use isotonic::{InterpolatedModel, Isotonic};

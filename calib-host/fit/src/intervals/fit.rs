@@ -113,12 +113,22 @@ pub fn fit(data: &BinaryData, alpha: f64) -> Result<Intervals, FitError> {
 ///
 /// As [`fit`].
 pub fn fit_problems(problems: &Problems, fit: &Fit, alpha: f64) -> Result<Intervals, FitError> {
+    fit_some(problems, |table| fit.tables()[table].is_some(), alpha)
+}
+
+/// Fits intervals beside a calibrator of whole vectors: the problems are those of top-label, and every class that is predicted has ranges.
+///
+/// # Errors
+///
+/// As [`fit`].
+pub fn fit_predicted(problems: &Problems, alpha: f64) -> Result<Intervals, FitError> {
+    fit_some(problems, |class| problems.table_len(class) > 0, alpha)
+}
+
+fn fit_some(problems: &Problems, has: impl Fn(usize) -> bool, alpha: f64) -> Result<Intervals, FitError> {
     check_alpha(alpha)?;
-    let cut = |(table, fitted): (usize, &Option<_>)| {
-        let cut = || Cut::of(&problems.groups(table)[..]);
-        fitted.as_ref().map(|_| cut()).transpose()
-    };
-    let cuts = fit.tables().iter().enumerate().map(cut).collect::<Result<_, _>>()?;
+    let cut = |table| has(table).then(|| Cut::of(&problems.groups(table)[..])).transpose();
+    let cuts = (0..problems.tables()).map(cut).collect::<Result<_, _>>()?;
     Ok(Intervals::of(cuts, alpha))
 }
 

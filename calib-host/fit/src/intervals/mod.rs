@@ -9,4 +9,4 @@ mod fit;
 
 pub(crate) use cut::nearest_edges;
 pub(crate) use fit::LARGEST_LEVEL;
-pub use fit::{Intervals, RangeBin, TableIntervals, fit, fit_problems, number_of_bins};
+pub use fit::{Intervals, RangeBin, TableIntervals, fit, fit_predicted, fit_problems, number_of_bins};

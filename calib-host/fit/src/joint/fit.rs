@@ -2,6 +2,7 @@
 
 use calib_core::artifact::Method;
 
+use super::blend::BlendedVectors;
 use super::log_loss::Odir;
 use super::scaling::{VectorScalingMethod, VectorScalingModel};
 use super::simplex::{
@@ -26,17 +27,23 @@ pub enum JointMethod {
         /// If given, the regularization is chosen by cross-validation in place of the method's.
         cross_validation: Option<CrossValidation>,
     },
+    /// A [blend](BlendedVectors) of scaling functions: a softmax of a matrix times the logarithms of the scores.
+    Blend {
+        /// The seed of the folds, and of the sample that decides the weights of very many points.
+        seed: Seed,
+    },
     /// A partition of the simplex.
     Canonical(CanonicalMethod),
 }
 
-/// A calibrator of whole vectors. Nothing is guaranteed for it.
+/// A calibrator of whole vectors. Nothing is guaranteed of its probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointFit {
     pub(crate) method: Method,
     pub(crate) classes: usize,
     pub(crate) n: u64,
     pub(crate) model: JointModel,
+    pub(crate) blend: Option<BlendedVectors>,
     pub(crate) parameters: String,
 }
 
@@ -51,6 +58,8 @@ getters! {
         ;
         /// What was fitted.
         model: JointModel,
+        /// What was blended, of a [blend](JointMethod::Blend).
+        blend: Option<BlendedVectors>,
         /// The parameters, as `name=value` separated by spaces.
         parameters: str,
     }
@@ -97,6 +106,7 @@ pub enum JointModel {
 ///
 /// One class only, too few points, too many classes, no finite optimum, or a parameter out of range.
 pub fn fit_joint(data: &VectorData, method: &JointMethod) -> Result<JointFit, FitError> {
+    let mut blend = None;
     let (model, parameters) = match method {
         &JointMethod::Scaling { method, log_probs, cross_validation } => {
             let method = match cross_validation {
@@ -105,6 +115,11 @@ pub fn fit_joint(data: &VectorData, method: &JointMethod) -> Result<JointFit, Fi
             };
             let model = method.fit(data, log_probs)?;
             (JointModel::Scaling(model), scaling_parameters(&method, cross_validation))
+        }
+        &JointMethod::Blend { seed } => {
+            let (model, found) = super::blend::fit(data, seed)?;
+            blend = Some(found);
+            (JointModel::Scaling(model), format!("seed={seed}"))
         }
         JointMethod::Canonical(method) => {
             (JointModel::Canonical(method.fit(data)?), canonical_parameters(method))
@@ -115,6 +130,7 @@ pub fn fit_joint(data: &VectorData, method: &JointMethod) -> Result<JointFit, Fi
         classes: data.classes(),
         n: data.len() as u64,
         model,
+        blend,
         parameters: parameters.trim().into(),
     })
 }
@@ -131,6 +147,7 @@ impl JointMethod {
                 VectorScalingMethod::StructuredVector => Method::StructuredVector,
                 VectorScalingMethod::StructuredMatrix => Method::StructuredMatrix,
             },
+            Self::Blend { .. } => Method::Blend,
             Self::Canonical(method) => match method {
                 CanonicalMethod::Sierpinski(_) => Method::Sierpinski,
                 CanonicalMethod::Grid(_) => Method::Grid,

@@ -16,6 +16,7 @@ const BLOCK_LEN: usize = 1 << 13;
 ///
 /// Sums over rows are taken piece by piece, and the pieces' sums then added in their order. Where pieces and their blocks end depends
 /// on the number of rows alone, so that no sum depends on the number of threads.
+#[derive(Clone)]
 pub(crate) struct Rows {
     /// The features before they are multiplied.
     features: Vec<f32>,

@@ -88,7 +88,7 @@ impl VectorScalingMethod {
         }
     }
 
-    fn check(&self, data: &VectorData) -> Result<(), VectorScalingError> {
+    pub(super) fn check(&self, data: &VectorData) -> Result<(), VectorScalingError> {
         let Odir { lambda, mu } = self.odir();
         for penalty in [lambda, mu] {
             if !(penalty >= 0.0 && penalty.is_finite()) {
@@ -201,6 +201,27 @@ impl VectorScalingMethod {
 }
 
 impl VectorScalingModel {
+    /// The function that leaves scores as they are.
+    pub(super) fn unchanged(classes: usize, input: ScalingInput) -> Self {
+        Self { input, weights: vec![1.0], intercepts: Vec::new(), classes }
+    }
+
+    /// The function of these parameters, as [`VectorScalingModel::parameters`] returns them.
+    pub(super) fn of_parameters(
+        input: ScalingInput,
+        shape: Shape,
+        mut parameters: Vec<f64>,
+        classes: usize,
+    ) -> Self {
+        let intercepts = parameters.split_off(shape.weights(classes));
+        Self { input, weights: parameters, intercepts, classes }
+    }
+
+    /// The parameters of the same function in a shape that is not smaller.
+    pub(super) fn parameters_in(&self, larger: Shape) -> Vec<f64> {
+        self.shape().parameters_in(larger, self.classes, &self.parameters())
+    }
+
     /// The number of classes.
     pub fn classes(&self) -> usize {
         self.classes
@@ -239,7 +260,7 @@ impl VectorScalingModel {
         [&self.weights[..], &self.intercepts].concat()
     }
 
-    fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Shape {
         match self.weights.len() {
             1 => Shape::Temperature,
             len if len == self.classes => Shape::Diagonal,

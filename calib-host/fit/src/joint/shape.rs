@@ -3,7 +3,7 @@
 use super::product::{Number, add_outer, write_affine};
 
 /// The parameters of each shape, in one list: weights, then intercepts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Shape {
     Temperature,
     Diagonal,
@@ -17,6 +17,31 @@ impl Shape {
             Self::Temperature => 1,
             Self::Diagonal => classes,
             Self::Full => classes * classes,
+        }
+    }
+
+    /// The one of two shapes that has the functions of both.
+    pub(crate) fn or_larger(self, other: Self) -> Self {
+        if self < other { other } else { self }
+    }
+
+    /// The parameters of the same function in a shape that is not smaller.
+    pub(crate) fn parameters_in(self, larger: Self, classes: usize, parameters: &[f64]) -> Vec<f64> {
+        let (weights, intercepts) = parameters.split_at(self.weights(classes));
+        match (self, larger) {
+            (Self::Temperature, Self::Diagonal | Self::Full) => {
+                let mut parameters = larger.identity(classes);
+                parameters.iter_mut().for_each(|weight| *weight *= weights[0]);
+                parameters
+            }
+            (Self::Diagonal, Self::Full) => {
+                let mut parameters = larger.identity(classes);
+                let on_diagonal = parameters.iter_mut().step_by(classes + 1);
+                on_diagonal.zip(weights).for_each(|(place, &weight)| *place = weight);
+                parameters[classes * classes..].copy_from_slice(intercepts);
+                parameters
+            }
+            _ => parameters.to_vec(),
         }
     }
 

@@ -24,11 +24,11 @@ use crate::points::{Group, Points};
 use crate::stats::{ScoreKind, Seed};
 
 pub use tabulate::TabulatedModel;
-pub(crate) use weights::Shared;
 pub use weights::{BlendWeight, Gain};
+pub(crate) use weights::{Shared, exponential_weights};
 
 /// A candidate with at least this weight is taken alone.
-const ALONE: f64 = 0.95;
+pub(crate) const ALONE: f64 = 0.95;
 
 /// The fewest steps of a table, and the most.
 const STEPS: (usize, usize) = (64, 256);

@@ -40,6 +40,19 @@ pub struct Gain {
 }
 
 impl Gain {
+    /// The mean of changes, one a point, and its standard error.
+    pub(crate) fn of(changes: impl Iterator<Item = f64>) -> Self {
+        let (n, sum, squares) =
+            changes.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+        Self::of_sums(n, sum, squares)
+    }
+
+    /// The same of the number of changes, their sum, and the sum of their squares.
+    fn of_sums(n: f64, sum: f64, squares: f64) -> Self {
+        let change = sum / n;
+        Self { change, standard_error: ((squares / n - change * change).max(0.0) / n).sqrt() }
+    }
+
     /// Whether the blend is better beyond what chance explains: by more than 1.96 standard errors.
     pub fn is_sure(&self) -> bool {
         self.change + 1.96 * self.standard_error < 0.0
@@ -169,13 +182,7 @@ pub(super) fn weigh(
         Some(errors.sum::<f64>())
     };
     let errors: Vec<Option<f64>> = probs.iter().map(error).collect();
-    let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-    let weight = |(error, prior): (&Option<f64>, &f64)| {
-        error.map_or(0.0, |error| prior * (-ETA * (error - least)).exp())
-    };
-    let mut weights: Vec<f64> = errors.iter().zip(&priors).map(weight).collect();
-    let sum: f64 = weights.iter().sum();
-    weights.iter_mut().for_each(|weight| *weight /= sum);
+    let (weights, least) = exponential_weights(ETA, &errors, &priors);
     let blended = |at: usize| {
         let parts =
             weights.iter().zip(&probs).filter_map(|(weight, probs)| Some(weight * probs.as_ref()?[at]));
@@ -186,6 +193,19 @@ pub(super) fn weigh(
         fitted.into_iter().zip(weights).map(|((name, _, function), weight)| Part { name, weight, function });
     let parts = parts.filter(|part| part.weight > 0.0).collect();
     Ok(Weighed { parts, squared_error: least / judged as f64, gain })
+}
+
+/// The weights of exponentially weighted aggregation, which sum to 1, and the least error: a weight falls from the prior one with the summed
+/// error. A candidate without an error has no weight.
+pub(crate) fn exponential_weights(eta: f64, errors: &[Option<f64>], priors: &[f64]) -> (Vec<f64>, f64) {
+    let least = errors.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let weight = |(error, prior): (&Option<f64>, &f64)| {
+        error.map_or(0.0, |error| prior * (-eta * (error - least)).exp())
+    };
+    let mut weights: Vec<f64> = errors.iter().zip(priors).map(weight).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum);
+    (weights, least)
 }
 
 /// The probability of each held-out group by a fit to the other folds; `None` if there is a fold without a fit.
@@ -212,8 +232,7 @@ fn gain(held_out: &[Group], blended: impl Fn(usize) -> f64, kind: ScoreKind) -> 
             squares += count as f64 * change * change;
         }
     }
-    let change = sum / n;
-    Gain { change, standard_error: ((squares / n - change * change).max(0.0) / n).sqrt() }
+    Gain::of_sums(n, sum, squares)
 }
 
 #[cfg(test)]

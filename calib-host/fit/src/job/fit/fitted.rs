@@ -8,23 +8,22 @@ use sha2::{Digest, Sha256};
 use super::auto::{AutoChoice, WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
+use super::joint::fit_vectors;
 use super::method_name::{ClassScore, TableWidth};
 use super::options::{FitOptions, MethodChoice, ROWS_PER_BIN};
 use crate::artifact::CompileError;
-use crate::artifact::{
-    ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, joint_artifact_bytes, values_outside,
-};
+use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, values_outside};
 use crate::assess::{Evidence, Flaw, evidence_of_fit, flaws};
 use crate::bands::Band;
 use crate::binary::{BinaryMethod, Blend, Gain, Model, Umd};
-use crate::data::{BinaryData, RowGroups, RowsDigest, VectorData, with_points};
+use crate::data::{BinaryData, RowGroups, RowsDigest, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
 use crate::error::FitError;
 use crate::fit::{Fit, fit_binary, fit_weighted};
 use crate::intervals::{self, Intervals, TableIntervals, fit_problems};
 use crate::job::finding::Finding;
-use crate::joint::{JointFit, fit_joint};
+use crate::joint::JointFit;
 use crate::options_error::OptionsError;
 use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 
@@ -87,20 +86,11 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
         sample: drawn.as_ref().unwrap_or(data),
         rows: drawn.as_ref().filter(|drawn| drawn.len() != data.len()).map(|_| data.len()),
     };
-    if let MethodChoice::Joint(method) = &options.method {
-        let Content::Vectors(vectors, labels) = job.sample.content() else {
-            return Err(
-                OptionsError::new("a calibrator of whole vectors accepts floats of several classes").into()
-            );
-        };
-        let fit = fit_joint(&VectorData::new(vectors, labels)?, method)?;
-        let fit = match job.rows {
-            Some(rows) => fit.of_clusters(rows, options.seed),
-            None => fit,
-        };
-        let bytes = joint_artifact_bytes(&fit, &options.artifact_options(rows, None))?;
-        let artifact = options.decided(&bytes)?;
-        return Ok(Fitted { artifact, model: FittedModel::Joint(fit), chosen: None, findings });
+    if let Some(method) = options.joint_method(job.sample) {
+        let (sample, rows) = ((job.sample, job.rows), rows.clone());
+        if let Some(fitted) = fit_vectors(options, &method, sample, rows, findings.clone())? {
+            return Ok(fitted);
+        }
     }
     let OfTables { fit, chosen, monitors, evidence, beside, band } = job.tables()?;
     let fit = match job.rows {
@@ -402,7 +392,7 @@ impl AutoChoice {
 
 impl FitOptions {
     /// What goes into the artifact besides the fit.
-    fn artifact_options(&self, rows: RowsDigest, monitors: Option<Monitoring>) -> ArtifactOptions {
+    pub(super) fn artifact_options(&self, rows: RowsDigest, monitors: Option<Monitoring>) -> ArtifactOptions {
         ArtifactOptions {
             data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.hash.to_bytes()).into()),
             rows: Some(rows),
@@ -418,7 +408,7 @@ impl FitOptions {
     }
 
     /// The artifact of these bytes, with the decision rule if there is one.
-    fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
+    pub(super) fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");
         let Some((actions, rule)) = &self.decision else { return Ok(artifact) };
         if actions.ask_for_band() && artifact.artifact().band().is_none() {

@@ -307,6 +307,7 @@ impl NamedMethod {
         };
         let resolution = || self.resolution.ok_or_else(|| needs("resolution"));
         let method = match name {
+            MethodName::Blend => JointMethod::Blend { seed: self.seed },
             MethodName::Temperature => scaling(VectorScalingMethod::Temperature),
             MethodName::Vector => scaling(VectorScalingMethod::Vector),
             MethodName::Matrix => scaling(VectorScalingMethod::Matrix(odir(0.0))),

@@ -5,6 +5,7 @@ mod candidates;
 mod error;
 mod finding;
 mod fitted;
+mod joint;
 mod method;
 mod method_name;
 mod options;

@@ -28,7 +28,9 @@ const FEWEST_ROWS_OF_BAND: u64 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
     /// A [blend](crate::binary::Blend): of one score, or for each table of a reduction with at least 50 rows. Bins of `umd` if the labels of
-    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers.
+    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers. Of floats of several classes without a
+    /// reduction, monitors or another form of table it is a [blend of whole vectors](JointMethod::Blend), if a scaling function has a finite
+    /// optimum.
     Auto,
     /// The most bins of `umd` that keep this epsilon, whatever the labels are.
     Within(f64),
@@ -345,7 +347,7 @@ impl FitOptions {
         }
     }
 
-    /// Refuses what is about a guarantee, which a calibrator of whole vectors does not have.
+    /// Refuses what is about a guarantee of bins, which a calibrator of whole vectors does not have.
     fn check_joint(&self) -> Result<(), OptionsError> {
         let asked = [
             (
@@ -354,7 +356,7 @@ impl FitOptions {
             ),
             (
                 self.candidates > 1 || self.alpha_spent > 0.0,
-                "a calibrator of whole vectors has no guarantee: leave out `candidates` and `alpha_spent`",
+                "a calibrator of whole vectors has no guarantee that depends on the choice of a method: leave out `candidates` and `alpha_spent`",
             ),
         ];
         match asked.into_iter().find(|(is_asked, _)| *is_asked) {
