@@ -477,6 +477,7 @@ impl Method {
     const fn joint_section(self) -> Option<SectionKind> {
         Some(match self {
             Self::Blend
+            | Self::Unchanged
             | Self::Temperature
             | Self::VectorScaling
             | Self::MatrixScaling

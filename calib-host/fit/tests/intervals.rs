@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use calib_core::artifact::{Rate, Reduction};
+use calib_core::artifact::{Method, Rate, Reduction};
 use calib_core::predict::{Output, Query};
 use calib_core::score::CodeVector;
 use calib_core::{
@@ -10,7 +10,10 @@ use calib_core::{
 };
 use calib_fit::data::RowGroups;
 use calib_fit::dataset::{Dataset, Rows, Scores};
-use calib_fit::job::{ClassScore, Finding, FitOptions, Fitted, FittedModel, MethodChoice, TableWidth, fit};
+use calib_fit::job::{
+    ClassScore, Finding, FitOptions, Fitted, FittedModel, MethodChoice, MonitorOptions, TableWidth, fit,
+};
+use calib_fit::joint::{CanonicalMethod, JointMethod, VectorScalingMethod};
 use calib_fit::{
     BinaryData, BinaryMethod, Isotonic, ReductionOptions, ScalingMethod, ScoreKind, Umd, VectorKind,
     guarantee_text, intervals,
@@ -257,6 +260,132 @@ fn groups_and_classes_share_alpha() {
         ((0, class), got, truth[row] == i64::from(class))
     });
     hold(&artifact, &counted(rows));
+}
+
+/// Logits of three classes whose labels follow a law of them, drawn with a seed.
+fn three_classes(n: usize, seed: u64) -> (Vec<f32>, Vec<i64>) {
+    let logits: Vec<f32> = (0..3 * n).map(|i| 5.0 * hash(i, 2 * seed) as f32).collect();
+    let of_row = |row: usize| {
+        let weights: Vec<f64> = logits[3 * row..][..3].iter().map(|&z| f64::from(z * 0.4).exp()).collect();
+        let mut left = hash(row, 2 * seed + 1) * weights.iter().sum::<f64>();
+        let drawn = weights.iter().position(|weight| {
+            left -= weight;
+            left < 0.0
+        });
+        drawn.unwrap_or(2) as i64
+    };
+    let labels = (0..n).map(of_row).collect();
+    (logits, labels)
+}
+
+fn of_vectors(logits: &[f32], labels: &[i64], options: &FitOptions) -> Fitted {
+    let data =
+        Dataset::new(Scores::Vectors(VectorKind::Logits, logits.into(), 3), Rows::new(labels)).unwrap();
+    fit(&data, options).unwrap()
+}
+
+/// What a device says of a vector: the class with the highest logit, and its probability.
+fn of_vector(artifact: &Artifact<'_>, logits: &[f32]) -> (u16, Calibrated) {
+    let query = Query::from(Output::Logits(Logits::new(logits).unwrap()));
+    let (prediction, _) = artifact.predict_classes(&query, &mut [0.0; 6]).unwrap();
+    (prediction.first.class, *prediction.first.outcome.calibrated().unwrap())
+}
+
+/// Beside every calibrator of whole vectors: the intervals of ranges of the score of the class with the highest one, whatever the calibrated
+/// probabilities are.
+#[test]
+fn whole_vectors_have_intervals_by_predicted_class() {
+    let (logits, truth) = three_classes(N, 5);
+    let scaling = |method| JointMethod::Scaling { method, log_probs: false, cross_validation: None };
+    for method in [
+        JointMethod::Blend { seed: 0 },
+        JointMethod::Unchanged,
+        scaling(VectorScalingMethod::StructuredMatrix),
+        scaling(VectorScalingMethod::Temperature),
+        JointMethod::Canonical(CanonicalMethod::Grid(2)),
+    ] {
+        let fitted =
+            of_vectors(&logits, &truth, &FitOptions::default().method(MethodChoice::Joint(method.clone())));
+        let artifact = fitted.artifact.artifact();
+        let found = artifact.score_intervals().expect("intervals");
+        assert_eq!((found.count(), found.rate(), found.alpha()), (3, Rate::OfRange, 0.1), "{method:?}");
+        let rows = (0..N).map(|row| {
+            let (class, got) = of_vector(&artifact, &logits[3 * row..][..3]);
+            ((0, class), got, truth[row] == i64::from(class))
+        });
+        hold(&artifact, &counted(rows));
+        let statement = guarantee_text(&fitted.artifact).statement;
+        assert!(
+            statement.contains("the class with the highest score, before calibration, is right"),
+            "{statement}"
+        );
+        let without = FitOptions::default().method(MethodChoice::Joint(method)).intervals(false);
+        let without = of_vectors(&logits, &truth, &without);
+        assert_eq!(without.artifact.artifact().score_intervals(), None);
+    }
+}
+
+/// The default of several classes: a blend of whole vectors, unless tables are asked for or nothing else can be fitted.
+#[test]
+fn several_classes_have_a_blend_of_whole_vectors() {
+    let (logits, truth) = three_classes(N, 7);
+    let fitted = of_vectors(&logits, &truth, &FitOptions::default());
+    let FittedModel::Joint(model) = &fitted.model else { panic!("tables") };
+    assert_eq!(model.method(), Method::Blend);
+    assert!(model.blend().as_ref().unwrap().gain.is_sure());
+    let chosen = fitted.chosen.unwrap().to_string();
+    assert!(chosen.starts_with("chosen: blend of whole vectors"), "{chosen}");
+
+    for options in [
+        FitOptions::default().reduction(Reduction::TopLabel),
+        FitOptions::default().monitors(MonitorOptions::default()),
+        FitOptions::default().class_score(ClassScore::Margin),
+        FitOptions::default().candidates(2u32),
+    ] {
+        let fitted = of_vectors(&logits, &truth, &options);
+        assert!(matches!(fitted.model, FittedModel::Tables(_)), "{options:?}");
+    }
+    // Each row right by far: no temperature is high enough.
+    let right: Vec<i64> = (0..N)
+        .map(|row| {
+            let row = &logits[3 * row..][..3];
+            (0..3).max_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize])).unwrap()
+        })
+        .collect();
+    let fitted = of_vectors(&logits, &right, &FitOptions::default());
+    assert!(matches!(fitted.model, FittedModel::Tables(_)));
+}
+
+/// In how many of so many calibration sets some interval is wrong: at most alpha, and a binomial bound for the number of sets.
+#[test]
+fn intervals_by_predicted_class_hold_as_often_as_stated() {
+    const SETS: u64 = 200;
+    let (logits, truth) = three_classes(60_000, 1000);
+    let wrong = (0..SETS).filter(|&set| {
+        let (some, labels) = three_classes(400, set + 1);
+        let options = FitOptions::default().method(MethodChoice::Joint(JointMethod::Unchanged)).alpha(0.3);
+        let fitted = of_vectors(&some, &labels, &options);
+        let artifact = fitted.artifact.artifact();
+        let rows = (0..truth.len()).map(|row| {
+            let (class, got) = of_vector(&artifact, &logits[3 * row..][..3]);
+            ((class, got.bin), (1.0, f64::from(u8::from(truth[row] == i64::from(class)))))
+        });
+        let mut sums: BTreeMap<(u16, u16), (f64, f64)> = BTreeMap::new();
+        for (place, (n, hit)) in rows {
+            let sum = sums.entry(place).or_default();
+            *sum = (sum.0 + n, sum.1 + hit);
+        }
+        // A rate of so many rows is off by chance.
+        sums.iter().any(|(&(class, bin), &(n, hits))| {
+            let ProbInterval { lo, hi } = artifact.tables().interval(class.into(), bin).unwrap();
+            let slack = 3.0 * (0.25 / n).sqrt();
+            !(f64::from(lo) - slack..=f64::from(hi) + slack).contains(&(hits / n))
+        })
+    });
+    let wrong = wrong.count();
+    // 60 are expected at most; 86 or more have a probability below 1e-5 then.
+    assert!(wrong < 86, "{wrong}");
+    assert!(wrong > 4, "{wrong}: far wider than needed");
 }
 
 /// A function of two parameters cannot be a step: the mean value leaves the interval, and is counted. Steps follow the rows.

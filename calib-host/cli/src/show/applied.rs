@@ -106,16 +106,7 @@ impl<'a> AppliedColumns<'a> {
             NewColumn::new(epsilon, epsilons(calibrated())),
             NewColumn::new(name_of_flags, Values::Text(flags)),
         ];
-        if let Some([lo, hi]) = self.pair {
-            let interval = || calibrated().map(|c| c?.interval);
-            let ends = [
-                (lo, interval().map(|interval| Some(interval?.lo)).collect()),
-                (hi, interval().map(|interval| Some(interval?.hi)).collect()),
-            ];
-            columns.extend(
-                ends.map(|(name, ends)| NewColumn::new(format!("{name}{behind}"), Values::F32(ends))),
-            );
-        }
+        columns.extend(self.interval(behind, calibrated));
         if self.artifact.band().is_some() {
             let [lo, hi] = BAND;
             let ends = [
@@ -143,7 +134,26 @@ impl<'a> AppliedColumns<'a> {
         }
         let flags = rows.iter().map(|row| row.flags().into()).collect();
         columns.push(NewColumn::new("flags", Values::Text(flags)));
+        if self.artifact.header().reduction == Reduction::Joint {
+            let first = || rows.iter().map(|row| row.first.outcome.calibrated());
+            columns.extend(self.interval("", first));
+        }
         columns
+    }
+
+    /// The interval beside a probability, each name with this behind it.
+    fn interval<'r, C: Iterator<Item = Option<&'r Calibrated>>>(
+        self,
+        behind: &str,
+        calibrated: impl Fn() -> C,
+    ) -> Vec<NewColumn> {
+        let Some([lo, hi]) = self.pair else { return Vec::new() };
+        let interval = || calibrated().map(|c| c?.interval);
+        let ends = [
+            (lo, interval().map(|interval| Some(interval?.lo)).collect()),
+            (hi, interval().map(|interval| Some(interval?.hi)).collect()),
+        ];
+        ends.map(|(name, ends)| NewColumn::new(format!("{name}{behind}"), Values::F32(ends))).into()
     }
 
     /// The random words of a randomized artifact.

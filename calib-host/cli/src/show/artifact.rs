@@ -35,6 +35,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     }
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
         print_vector(&calibrator, out)?;
+        print_ranges_of_classes(artifact, out)?;
     }
     if let Some(rule) = artifact.decision() {
         print_rule(out, rule)?;
@@ -274,6 +275,19 @@ fn print_table(artifact: &Artifact<'_>, index: usize, out: &mut dyn Write) -> io
     Ok(())
 }
 
+/// The ranges beside a calibrator of whole vectors, class by class.
+fn print_ranges_of_classes(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if artifact.tables().count() > 0 {
+        return Ok(());
+    }
+    for class in 0..artifact.score_intervals().map_or(0, |found| found.count()) {
+        for (row, (scores, ends)) in ranges_in_words(artifact, class).iter().enumerate() {
+            writeln!(out, "  class {class}, range {row:>2}  scores {scores}: event rate {ends}")?;
+        }
+    }
+    Ok(())
+}
+
 /// A line for each bin, knot or parameter of a table.
 pub(super) fn table_lines(artifact: &Artifact<'_>, index: usize) -> Vec<String> {
     let Some(table) = artifact.tables().get(index) else { return Vec::new() };
@@ -392,6 +406,10 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
     }
     if let Some(found) = artifact.score_intervals() {
         shown["score_intervals"] = json!({"alpha": found.alpha(), "of": rate_of(found)});
+        if artifact.tables().count() == 0 {
+            let classes = 0..found.count();
+            shown["score_intervals"]["classes"] = classes.map(|class| ranges_json(artifact, class)).collect();
+        }
     }
     if artifact.band().is_some() {
         shown["band"] = band_json(artifact);

@@ -5,10 +5,10 @@ use std::path::Path;
 use calib_core::Artifact;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
-    ASSUMPTIONS, GuaranteeText, LIMITS, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text,
-    number_of, points, points_for_a_useful_epsilon, size_in_words,
+    GuaranteeText, MonitorFacts, VacuousBins, band_steps, cluster_rows, guarantee_text, number_of, points,
+    points_for_a_useful_epsilon, size_in_words,
 };
-use calib_fit::binary::{Bin, Model, ScalingModel, TabulatedModel};
+use calib_fit::binary::{Bin, BlendWeight, Gain, Model, ScalingModel, TabulatedModel};
 use calib_fit::fit::FittedTable;
 use calib_fit::stats::{percent_of_success, shown, thousands};
 use serde_json::{Value, json};
@@ -74,18 +74,9 @@ impl<'a> ShownFit<'a> {
         }
         gain(fit, is_all).iter().for_each(|text| add("Gain", text));
         together(fit).iter().for_each(|text| add("Together", text));
+        guarantee.labeled(is_all).iter().for_each(|(label, text)| add(label, text));
         if is_all {
-            add("Guarantee", &guarantee.statement);
-            for (label, list) in
-                [(ASSUMPTIONS, guarantee.full_assumptions()), (LIMITS, guarantee.full_limits())]
-            {
-                list.iter()
-                    .enumerate()
-                    .for_each(|(at, text)| add(if at == 0 { label } else { "" }, &format!("- {text}")));
-            }
             band_line(artifact).iter().for_each(|text| add("Band", text));
-        } else {
-            guarantee.short_lines().iter().for_each(|(label, text)| add(label, text));
         }
         few_events(fit).iter().for_each(|text| add("Events", text));
         monitor_sentences(artifact)
@@ -147,23 +138,27 @@ fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> O
     if steps.weights.is_empty() {
         return None;
     }
-    let weights: Vec<String> = steps
-        .weights
-        .iter()
-        .filter(|part| part.weight >= 0.005)
-        .map(|part| format!("{} {:.0}%", part.name, 100.0 * part.weight))
-        .collect();
     let of = match fit.tables().len() {
         1 => String::new(),
         _ if table.is_some_and(FittedTable::is_of_all_tables) => return None,
         _ => format!("{}: ", fit.table_name(index)),
     };
-    Some(format!("{of}{}{}", weights.join(", "), within_in_words(steps)))
+    Some(format!("{of}{}{}", weights_in_words(&steps.weights), within_in_words(steps)))
+}
+
+/// What was blended, and how much of it.
+pub(super) fn weights_in_words(weights: &[BlendWeight]) -> String {
+    let shown = weights.iter().filter(|part| part.weight >= 0.005);
+    shown.map(|part| format!("{} {:.0}%", part.name, 100.0 * part.weight)).collect::<Vec<_>>().join(", ")
 }
 
 /// What a blend of one table gains; if it does, only for those who ask for all.
 fn gain(fit: &calib_fit::Fit, is_all: bool) -> Option<String> {
-    let gain = fit.blend_gain()?;
+    gain_in_words(fit.blend_gain()?, is_all)
+}
+
+/// What a blend gains; if it does, only for those who ask for all.
+pub(super) fn gain_in_words(gain: Gain, is_all: bool) -> Option<String> {
     match (gain.is_sure(), gain.is_loss()) {
         (true, _) => is_all.then(|| format!("In cross-validation the Brier score changes by {gain}.")),
         // Warned of.
@@ -238,7 +233,7 @@ fn few_events(fit: &calib_fit::Fit) -> Vec<String> {
 }
 
 /// How wide the intervals of ranges of the score are, behind what they guarantee.
-fn score_intervals(artifact: &Artifact<'_>) -> String {
+pub(super) fn score_intervals(artifact: &Artifact<'_>) -> String {
     let band =
         if artifact.band().is_some() { "; `calib inspect` lists them, and --all shows the band" } else { "" };
     widths(artifact).map(|widths| format!(" {widths}{band}.")).unwrap_or_default()

@@ -5,16 +5,24 @@ use std::path::Path;
 
 use calib_core::VectorCalibrator;
 use calib_core::vector::{CellScheme, CellTable, ScalingInput, ScalingShape, VectorScaling};
-use calib_fit::artifact::number_of;
+use calib_fit::StoredArtifact;
+use calib_fit::artifact::{guarantee_text, number_of};
 use calib_fit::fit::parameter_of;
 use calib_fit::joint::{HeldOutLoss, JointFit, JointModel, Partition};
 use calib_fit::stats::{places, thousands};
 use serde_json::{Value, json};
 
+use super::artifact::ranges_json;
+use super::fit::{gain_in_words, score_intervals, weights_in_words};
 use crate::out::labeled;
 
-/// A fit for people.
-pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> Vec<String> {
+/// A fit for people, line by line: what fits a screen, or everything. `chosen` is what was chosen, and why.
+pub(crate) fn joint_lines(
+    fit: &JointFit,
+    stored: &StoredArtifact,
+    output: &str,
+    (is_all, chosen): (bool, Option<&str>),
+) -> Vec<String> {
     let what = match fit.model() {
         JointModel::Scaling(model) => match *model.weights {
             [inverse_t] => format!("temperature {:.4}", 1.0 / inverse_t),
@@ -44,11 +52,21 @@ pub(crate) fn joint_summary(fit: &JointFit, output: &str, len_bytes: usize) -> V
         None => number_of(fit.n(), "observation"),
     };
     let method = fit.method();
-    let (classes, size) = (fit.classes(), number_of(len_bytes as u64, "byte"));
+    let (classes, size) = (fit.classes(), number_of(stored.as_bytes().len() as u64, "byte"));
     let what = format!("{points}, {method} ({classes} classes), {what}, {size}");
     let mut lines = vec![format!("Wrote {output}: {what}")];
-    lines.extend(labeled("Guarantee", &format!("None: {method} has no distribution-free guarantee.")));
-    lines.extend(held_out.iter().flat_map(|text| labeled("Gain", text)));
+    let mut add = |label: &str, text: &str| lines.extend(labeled(label, text));
+    if let Some(blend) = fit.blend() {
+        if is_all {
+            add("Blend", &weights_in_words(&blend.weights));
+        }
+        gain_in_words(blend.gain, is_all).iter().for_each(|text| add("Gain", text));
+    }
+    let mut guarantee = guarantee_text(stored);
+    guarantee.brief += &score_intervals(&stored.artifact());
+    guarantee.labeled(is_all).iter().for_each(|(label, text)| add(label, text));
+    held_out.iter().for_each(|text| add("Gain", text));
+    chosen.iter().for_each(|text| add("Chosen", text));
     lines
 }
 
@@ -61,18 +79,31 @@ fn held_out(fit: &JointFit) -> Option<HeldOutLoss> {
 }
 
 /// A fit for programs.
-pub(crate) fn joint_json(fit: &JointFit, output: &Path, len_bytes: usize) -> Value {
+pub(crate) fn joint_json(fit: &JointFit, stored: &StoredArtifact, output: &Path) -> Value {
+    let artifact = &stored.artifact();
+    let guarantee = guarantee_text(stored);
     let mut value = json!({
         "output": output,
-        "len_bytes": len_bytes,
+        "len_bytes": artifact.len_bytes(),
         "method": fit.method().to_string(),
         "reduction": "joint",
         "classes": fit.classes(),
         "n": fit.n(),
         "bins": 0,
         "guarantee": null,
+        "statement": guarantee.statement,
+        "assumptions": guarantee.full_assumptions(),
+        "limits": guarantee.full_limits(),
         "parameters": fit.parameters(),
     });
+    if let Some(blend) = fit.blend() {
+        let weights = blend.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight)));
+        value["blend"] = weights.collect::<serde_json::Map<_, _>>().into();
+        value["gain"] = json!({"change": blend.gain.change, "standard_error": blend.gain.standard_error});
+    }
+    if let Some(found) = artifact.score_intervals() {
+        value["score_intervals"] = (0..found.count()).map(|class| ranges_json(artifact, class)).collect();
+    }
     match fit.model() {
         JointModel::Scaling(model) => {
             match *model.weights {

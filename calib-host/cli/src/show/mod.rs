@@ -40,7 +40,7 @@ pub(crate) use decided::print;
 pub(crate) use device::{device_json, print_device, print_protocol, slots_json, standing_json};
 pub(crate) use fit::ShownFit;
 pub(crate) use fleet::ShownFleet;
-pub(crate) use joint::{joint_json, joint_summary};
+pub(crate) use joint::{joint_json, joint_lines};
 pub(crate) use monitors::{action_words, guarantee_and_monitors};
 pub(crate) use operating::thresholds;
 pub(crate) use recalibrated::ShownRecalibration;

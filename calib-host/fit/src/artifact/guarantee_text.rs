@@ -79,6 +79,20 @@ impl GuaranteeText {
         std::iter::once((GUARANTEE, self.brief.clone())).chain(lists).collect()
     }
 
+    /// The same, or all of it: every assumption and limit in full, the title beside the first of each.
+    pub fn labeled(&self, is_full: bool) -> Vec<(&'static str, String)> {
+        if !is_full {
+            return self.short_lines();
+        }
+        let list = |title: &'static str, list: Vec<&str>| {
+            let title = move |at| if at == 0 { title } else { "" };
+            let lines = list.into_iter().enumerate().map(|(at, text)| (title(at), format!("- {text}")));
+            lines.collect::<Vec<_>>()
+        };
+        let lists = [list(ASSUMPTIONS, self.full_assumptions()), list(LIMITS, self.full_limits())].concat();
+        std::iter::once((GUARANTEE, self.statement.clone())).chain(lists).collect()
+    }
+
     /// What is not empty, under its title.
     fn lists(&self) -> impl Iterator<Item = (&'static str, &[Condition])> {
         let lists = [(ASSUMPTIONS, &self.assumptions[..]), (LIMITS, &self.limits)];
@@ -228,6 +242,14 @@ fn guaranteed(artifact: &Artifact<'_>, guarantee: Guarantee) -> [String; 2] {
 /// For which tables nothing is guaranteed because they are uncalibrated.
 fn uncalibrated(artifact: &Artifact<'_>) -> Option<String> {
     let tables = artifact.tables();
+    if artifact.header().reduction == Reduction::Joint {
+        let found = artifact.score_intervals()?;
+        let unseen: Vec<usize> = (0..found.count()).filter(|&class| found.table(class).is_none()).collect();
+        let names = (!unseen.is_empty()).then(|| names(artifact, &unseen))?;
+        return Some(format!(
+            " Nothing is guaranteed where {names} has the highest score: no calibration row is like that."
+        ));
+    }
     let uncalibrated: Vec<usize> = (0..tables.count()).filter(|&table| tables.get(table).is_none()).collect();
     let are = if uncalibrated.len() == 1 { "is" } else { "are" };
     let names = (!uncalibrated.is_empty()).then(|| names(artifact, &uncalibrated))?;
@@ -285,6 +307,9 @@ fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> St
         Reduction::ClassWise => " The event is that the class is right, for each class separately.",
         Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
             " The event is that the class with the rank is right."
+        }
+        Reduction::Joint => {
+            " The event is that the class with the highest score, before calibration, is right, for each such class separately."
         }
         _ => " The event is that the predicted class is right.",
     };
@@ -495,6 +520,9 @@ fn limits(artifact: &Artifact<'_>, guarantee: Guarantee) -> Vec<Condition> {
 /// What is to be said of scores beyond those of the calibration points; nothing if those span all probabilities.
 fn unseen_scores(artifact: &Artifact<'_>) -> Option<Condition> {
     let tables = artifact.tables();
+    if artifact.header().reduction == Reduction::Joint {
+        return None;
+    }
     let has_ranges = (0..tables.count()).any(|table| tables.score_range(table).is_some());
     let is_float = !artifact.header().encoding.is_quantized();
     let is_margin = artifact.header().encoding.is_margin();
@@ -720,7 +748,7 @@ pub(crate) fn names(artifact: &Artifact<'_>, tables: &[usize]) -> String {
         _ if header.flags.contains(HeaderFlags::GROUPED) => {
             shown.map(|&table| table_label(artifact, table)).collect::<Vec<_>>().join("; ")
         }
-        Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized => {
+        Reduction::TopLabel | Reduction::ClassWise | Reduction::Normalized | Reduction::Joint => {
             let classes = shown.map(usize::to_string).collect::<Vec<_>>().join(", ");
             format!("{} {classes}", if tables.len() == 1 { "class" } else { "classes" })
         }

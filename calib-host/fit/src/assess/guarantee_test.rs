@@ -104,10 +104,10 @@ impl GuaranteeTest {
         let is_refuted = refuted(&bins) > 0;
         let is_shown = !is_refuted && !bins.is_empty() && bins.iter().all(Tested::is_shown);
         let unseen = bins.iter().filter_map(|tested| tested.unseen(level)).reduce(f64::min);
-        let by_class = artifact.header().reduction == Reduction::TopLabel;
-        let edges: BTreeMap<usize, Vec<f64>> = (0..artifact.tables().count())
-            .filter_map(|table| Some((table, score_edges(artifact, table)?)))
-            .collect();
+        let by_class = matches!(artifact.header().reduction, Reduction::TopLabel | Reduction::Joint);
+        let tables = artifact.score_intervals().map_or(artifact.tables().count(), |found| found.count());
+        let edges: BTreeMap<usize, Vec<f64>> =
+            (0..tables).filter_map(|table| Some((table, score_edges(artifact, table)?))).collect();
         let range = |tested: &Tested| {
             let &Tested { table, number, bin: Bin { n, hits, .. }, interval, .. } = tested;
             let edge = |number: Option<u32>| edges.get(&table)?.get(number? as usize).copied();
@@ -156,7 +156,8 @@ pub(super) fn tested_bins(artifact: &Artifact<'_>, rows: &RowsOfBins) -> Option<
     of_ranges.map(|_| ()).or(theorem.map(|_| ()))?;
     let table = |class: u16| match header.reduction {
         Reduction::Binary | Reduction::Confidence => Some(0),
-        Reduction::TopLabel => Some(usize::from(class)),
+        // Beside a calibrator of whole vectors only ranges of the predicted class's score have a guarantee.
+        Reduction::TopLabel | Reduction::Joint => Some(usize::from(class)),
         // The predicted class's probability is guaranteed for other rows than those of which it is predicted.
         _ => None,
     };

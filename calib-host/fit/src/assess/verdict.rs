@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use calib_core::Artifact;
-use calib_core::artifact::{Header, Method};
+use calib_core::artifact::{Header, Method, Reduction};
 use serde::Serialize;
 
 use super::evidence::Evidence;
@@ -126,7 +126,8 @@ impl Verdict {
             Some(Ordering::Equal) => Judgment::NoSureDifference,
             None => Judgment::NotCompared,
         };
-        let is_about_rows = artifact.header().reduction.has_one_probability();
+        let reduction = artifact.header().reduction;
+        let is_about_rows = reduction.has_one_probability() || reduction == Reduction::Joint;
         let guaranteed = is_guaranteed(artifact);
         let guarantee = match (guaranteed, is_contradicted, is_about_rows) {
             (_, true, _) => GuaranteeOnRows::Contradicted,

@@ -45,7 +45,7 @@ pub struct Unmet {
     pub rows_per_bin: Option<u64>,
 }
 
-/// The default of a fit.
+/// The default of a fit: of one score, and of vectors of floats; of those in other forms the other one.
 const BY_ITSELF: [&str; 2] = ["blend", "top-label/blend"];
 
 /// Chooses among methods in the order of their losses: of those that are at most one standard error of the paired
@@ -87,7 +87,8 @@ fn choose(ranked: &[&ComparedMethod], score: &str, among: &str) -> (Option<Strin
     let is_near = |method: &ComparedMethod| method.behind_best.value <= method.behind_best.standard_error;
     let near: Vec<&ComparedMethod> =
         ranked.iter().copied().filter(|method| method.is_better() && is_near(method)).collect();
-    let by_itself = near.iter().copied().find(|method| BY_ITSELF.contains(&&*method.name));
+    let default = BY_ITSELF.iter().find(|name| ranked.iter().any(|method| method.name == **name));
+    let by_itself = near.iter().copied().find(|method| Some(&&*method.name) == default);
     // The first of equals has the lowest loss.
     let order = |method: &ComparedMethod| (method.instructions().unwrap_or(u64::MAX), method.len_bytes);
     let cheapest = || near.iter().copied().min_by_key(|method| order(method)).unwrap_or(best);

@@ -32,6 +32,8 @@ pub enum JointMethod {
         /// The seed of the folds, and of the sample that decides the weights of very many points.
         seed: Seed,
     },
+    /// The scores as they are, up to the rounding of a softmax: what can be said of them is said beside them.
+    Unchanged,
     /// A partition of the simplex.
     Canonical(CanonicalMethod),
 }
@@ -121,6 +123,10 @@ pub fn fit_joint(data: &VectorData, method: &JointMethod) -> Result<JointFit, Fi
             blend = Some(found);
             (JointModel::Scaling(model), format!("seed={seed}"))
         }
+        JointMethod::Unchanged => {
+            let input = VectorScalingMethod::Temperature.input(data, false);
+            (JointModel::Scaling(VectorScalingModel::unchanged(data.classes(), input)), String::new())
+        }
         JointMethod::Canonical(method) => {
             (JointModel::Canonical(method.fit(data)?), canonical_parameters(method))
         }
@@ -148,6 +154,7 @@ impl JointMethod {
                 VectorScalingMethod::StructuredMatrix => Method::StructuredMatrix,
             },
             Self::Blend { .. } => Method::Blend,
+            Self::Unchanged => Method::Unchanged,
             Self::Canonical(method) => match method {
                 CanonicalMethod::Sierpinski(_) => Method::Sierpinski,
                 CanonicalMethod::Grid(_) => Method::Grid,

@@ -44,8 +44,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ``calibrator_.guarantee`` is None, and ``calibrator_.statement`` says why. With a ``FrozenEstimator`` it is that of the method.
 
     ``method``, ``bins``, ``rows_per_bin``, ``reduction``, ``alpha`` and ``seed`` are those of :func:`calib_host.fit`, ``options`` a
-    dict of its others. Without a method it is a blend, and of several classes one for each with 50 rows, or
-    fewer where there are few. The reduction of several classes is normalized, if no other is named that gives every class a probability.
+    dict of its others. Without a method it is a blend, of several classes one of whole vectors. If nothing can be fitted to these, or a method
+    or bins are named, the reduction is normalized: a table for each class, unless another one is named that gives every class a probability.
     ``response`` is "predict_proba", "decision_function", or "auto" for the first of them that the classifier has.
 
     What is passed to ``fit`` besides ``X`` and ``y``, such as ``sample_weight``, goes to the classifier's ``fit`` (with metadata routing:
@@ -125,9 +125,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 warn(
                     f"sample_weight went to the classifier, and not to the calibrator: {_unweighted(kind, options['method'])}"
                 )
-        calibrator = fit(
-            scores[counted], labels[counted], kind=kind, classifiers=classifiers, class_names=_names(classes), **options
-        )
+        about: dict[str, Any] = {"kind": kind, "classifiers": classifiers, "class_names": _names(classes)}
+        try:
+            calibrator = fit(scores[counted], labels[counted], **about, **options)
+        except DataError:
+            if kind in ("scores", "margins") or not self._names_nothing():
+                raise
+            # Without a finite optimum for whole vectors: tables need none.
+            options = self._of_tables(options, int(counted.sum()))
+            calibrator = fit(scores[counted], labels[counted], **about, **options)
         # All at once: a fit that failed leaves the earlier one as it was.
         self.classes_, self.estimator_, self.calibrator_ = classes, fitted, calibrator
         for name in ("n_features_in_", "feature_names_in_"):
@@ -219,11 +225,22 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             "seed": self.seed,
             **(self.options or {}),
         }
-        unnamed = all(options.get(name) is None for name in ("bins", "rows_per_bin", "epsilon"))
+        unnamed = all(options.get(name) is None for name in _NUMBERS_OF_BINS)
         if kind in ("scores", "margins"):
             if unnamed and options["method"] in _WITH_BINS:
                 options["bins"] = suitable_bins(n)
             return options
+        if self._names_nothing():
+            return {**options, "method": "blend"}
+        return self._of_tables(options, n)
+
+    def _names_nothing(self) -> bool:
+        """Whether method, reduction and bins are left open."""
+        asked = {**vars(self), **(self.options or {})}
+        return all(asked.get(name) is None for name in ("method", "reduction", *_NUMBERS_OF_BINS))
+
+    def _of_tables(self, options: dict[str, Any], n: int) -> dict[str, Any]:
+        unnamed = all(options.get(name) is None for name in _NUMBERS_OF_BINS)
         if unnamed and options["method"] is None:
             options["method"] = "blend"
         if options["reduction"] is None and options["method"] not in _OF_VECTORS:
@@ -328,6 +345,8 @@ def _name(estimator: Any) -> str:
 _WEIGHTED = ("isotonic", "platt", "platt-prob", "beta", "quadratic", "temperature")
 #: Methods that are asked for a number of bins.
 _WITH_BINS = ("umd", "umd-original", "umd-randomized", "ums", "fixed-width", "scaling-binning", "scaling-binning-one-set")
+#: Each says how many bins there are.
+_NUMBERS_OF_BINS = ("bins", "rows_per_bin", "epsilon")
 #: Methods of whole vectors that have no namesake for one score.
 _OF_VECTORS = ("temperature", "vector", "matrix", "dirichlet", "svs", "sms", "sierpinski", "grid", "projection", "multiclass-irp")
 

@@ -36,14 +36,14 @@ enum Takes {
 }
 
 const CALIBRATORS: [Calibrator; 4] = [
-    Calibrator { name: "top-label", takes: Takes::Logits, options: &[] },
+    Calibrator { name: "blend", takes: Takes::Logits, options: &[] },
+    Calibrator { name: "top-label", takes: Takes::Logits, options: &["--reduction", "top-label"] },
     Calibrator { name: "margin of codes", takes: Takes::Codes, options: &[] },
     Calibrator {
         name: "class-wise",
         takes: Takes::Logits,
         options: &["--method", "umd", "--reduction", "class-wise", "--rows-per-bin", "100"],
     },
-    Calibrator { name: "dirichlet", takes: Takes::Logits, options: &["--method", "dirichlet"] },
 ];
 
 /// The files that calibrators are fitted to.

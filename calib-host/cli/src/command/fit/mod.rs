@@ -26,7 +26,7 @@ use crate::options::{
 use crate::out::shown_path;
 use crate::read::{Labeled, ScoresAre, device_scores};
 use crate::run::Run;
-use crate::show::{ShownFit, Warnings, joint_json, joint_summary};
+use crate::show::{ShownFit, Warnings, joint_json, joint_lines};
 
 /// Fit a calibrator to held-out scores and labels, and write it.
 #[derive(Args)]
@@ -233,25 +233,26 @@ impl FitCommand {
         warnings.print(cx)?;
         let output = self.output();
         let stored = &fitted.artifact;
+        let chosen = fitted.chosen.as_ref().map(|chosen| chosen.with_names(option));
+        let why = chosen.as_ref().map(|why| format!("{}.", why.trim_start_matches("chosen: ")));
         let fit = match &fitted.model {
             FittedModel::Tables(fit) => fit,
             FittedModel::Joint(fit) => {
-                let len_bytes = stored.as_bytes().len();
                 if self.json {
-                    let mut value = joint_json(fit, &output, len_bytes);
+                    let mut value = joint_json(fit, stored, &output);
+                    value["chosen"] = chosen.into();
                     warnings.add_to(&mut value);
                     return cx.print_json(&value);
                 }
                 if !cx.quiet {
-                    let mut err = cx.stderr();
-                    for line in joint_summary(fit, &shown_path(&output).to_string(), len_bytes) {
+                    let (mut err, output) = (cx.stderr(), shown_path(&output).to_string());
+                    for line in joint_lines(fit, stored, &output, (self.all, why.as_deref())) {
                         writeln!(err, "{line}")?;
                     }
                 }
                 return Ok(());
             }
         };
-        let chosen = fitted.chosen.as_ref().map(|chosen| chosen.with_names(option));
         let shown = ShownFit::new(fit, stored, &output);
         if self.json {
             let mut value = shown.json();
@@ -263,7 +264,6 @@ impl FitCommand {
             return Ok(());
         }
         let mut err = cx.stderr();
-        let why = chosen.as_ref().map(|why| format!("{}.", why.trim_start_matches("chosen: ")));
         for line in shown.lines(self.all, why.as_deref()) {
             writeln!(err, "{line}")?;
         }

@@ -308,6 +308,7 @@ impl NamedMethod {
         let resolution = || self.resolution.ok_or_else(|| needs("resolution"));
         let method = match name {
             MethodName::Blend => JointMethod::Blend { seed: self.seed },
+            MethodName::Unchanged => JointMethod::Unchanged,
             MethodName::Temperature => scaling(VectorScalingMethod::Temperature),
             MethodName::Vector => scaling(VectorScalingMethod::Vector),
             MethodName::Matrix => scaling(VectorScalingMethod::Matrix(odir(0.0))),
