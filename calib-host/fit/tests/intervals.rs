@@ -316,7 +316,7 @@ fn whole_vectors_have_intervals_by_predicted_class() {
         hold(&artifact, &counted(rows));
         let statement = guarantee_text(&fitted.artifact).statement;
         assert!(
-            statement.contains("the class with the highest score, before calibration, is right"),
+            statement.contains("The event is that the class with the highest score is right."),
             "{statement}"
         );
         let without = FitOptions::default().method(MethodChoice::Joint(method)).intervals(false);

@@ -6,7 +6,7 @@ use crate::data::{CLASSES, Json, Matrix, binary, csv, matrix_place};
 use crate::npy::f32s;
 use crate::workplace::Workplace;
 
-const SAID: &str = "--method blend --reduction top-label";
+const SAID: &str = "--method blend";
 
 /// The same rows as a table with a column for each class under these names.
 fn table(data: &Matrix, names: [&str; CLASSES]) -> String {
@@ -36,11 +36,11 @@ fn a_table_of_several_classes_is_enough() {
         place.ok(&format!("{next} --same-rows --force"));
     }
     let json = place.json("calib fit probs.csv --force --json");
-    assert!(json["chosen"].text().starts_with("chosen: top-label"), "{}", json["chosen"]);
+    assert!(json["chosen"].text().starts_with("chosen: blend of whole vectors"), "{}", json["chosen"]);
     // Arrays, and logits, with their labels beside them.
     for scores in ["probs.npy", "--probs probs.npy", "--logits val_logits.npy"] {
         place.says(&format!("calib fit {scores} --labels val_labels.npy -o array.bin --force"));
-        assert_eq!(place.inspect("array.bin")["reduction"], "top-label");
+        assert_eq!(place.inspect("array.bin")["reduction"], "joint");
     }
     said!();
 }

@@ -104,7 +104,7 @@ fn every_method_is_fitted_and_applied() {
                 );
             }
             let text = place.ok("calib inspect cal.bin --all").stdout;
-            assert!(text.contains("guarantee   none"), "{text}");
+            assert!(text.contains("guarantee   an interval for each score range"), "{text}");
 
             let logits_only = logits_only && file.starts_with("--logits");
             for other in ["--logits logits.npy", "--probs probs.npy"] {
@@ -113,7 +113,7 @@ fn every_method_is_fitted_and_applied() {
                     continue;
                 }
                 let (header, rows) = place.table("out.csv");
-                assert_eq!(header, ["class", "prob_0", "prob_1", "prob_2", "flags"]);
+                assert_eq!(header, ["class", "prob_0", "prob_1", "prob_2", "flags", "lo", "hi"]);
                 assert_eq!(rows.len(), ROWS);
             }
         }

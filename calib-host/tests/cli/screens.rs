@@ -164,7 +164,7 @@ fn classes_that_were_calibrated_together_are_named() {
     };
     let table = "p0,p1,p2,p3,label\n".to_owned() + &(0..1000).map(row).collect::<String>();
     let place = Workplace::new().with("cal.csv", table);
-    let told = place.ok("calib fit cal.csv -o cal.bin").words();
+    let told = place.ok("calib fit cal.csv --reduction top-label -o cal.bin").words();
     assert!(
         told.contains("calibrated with the rows of all classes: class 2 (25 rows), class 3 (25 rows)"),
         "{told}"

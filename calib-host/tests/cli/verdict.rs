@@ -62,7 +62,8 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
     for (options, guarantee) in [
         ("umd --reduction top-label --rows-per-bin 50", "shown"),
         ("umd --reduction class-wise --rows-per-bin 50", "not-tested"),
-        ("temperature", "none"),
+        ("temperature", "shown"),
+        ("temperature --no-intervals", "none"),
     ] {
         let data = "--logits val_logits.npy --labels val_labels.npy";
         place.ok(&format!("calib fit --method {options} {data} -o m.bin --force"));

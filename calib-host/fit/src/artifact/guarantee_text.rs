@@ -308,9 +308,7 @@ fn statement_of_ranges(artifact: &Artifact<'_>, found: ScoreIntervals<'_>) -> St
         Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
             " The event is that the class with the rank is right."
         }
-        Reduction::Joint => {
-            " The event is that the class with the highest score, before calibration, is right, for each such class separately."
-        }
+        Reduction::Joint => " The event is that the class with the highest score is right.",
         _ => " The event is that the predicted class is right.",
     };
     let of_clusters =

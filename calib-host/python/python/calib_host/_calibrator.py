@@ -567,9 +567,10 @@ def fit(
 
     ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
     scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it, calib blends methods, with an
-    exact interval for each score range beside the probability. ``epsilon`` gives bins whose probability is guaranteed. For a matrix, set
-    one of these with a ``reduction``: confidence, top-label, class-wise, normalized, top-k-label or top-k-confidence. Without a reduction,
-    set temperature, vector, matrix, dirichlet, svs, sms, sierpinski, grid, projection, projection-random or multiclass-irp. The other
+    exact interval for each score range beside the probability. ``epsilon`` gives bins whose probability is guaranteed. A matrix needs nothing: the
+    blend is one of whole vectors. A ``reduction`` fits one of these methods to binary problems: confidence, top-label, class-wise, normalized,
+    top-k-label or top-k-confidence. Without it, other methods of whole vectors are temperature, vector, matrix, dirichlet, svs, sms, sierpinski,
+    grid, projection, projection-random, multiclass-irp and none. The other
     options are those of ``calib fit``, which ``calib help methods`` and ``calib fit --help`` explain. Rows with the same name in
     ``clusters`` belong together: calib fits to one of each.
 

@@ -74,9 +74,7 @@ pub(super) fn fit_vectors(
     let gain = fit.blend().as_ref().map(|blend| blend.gain);
     findings.extend(gain.filter(Gain::is_loss).map(Finding::Loss));
     let chosen = is_chosen.then(|| {
-        AutoChoice::new(
-            "chosen: blend of whole vectors; a table for each predicted class: `reduction=top-label`, which takes fewer instructions",
-        )
+        AutoChoice::new("chosen: blend of whole vectors; `reduction=top-label` takes fewer instructions")
     });
     Ok(Some(Fitted { artifact, model: FittedModel::Joint(fit), chosen, findings }))
 }

@@ -42,7 +42,8 @@ pub enum MethodName {
 names! {
     MethodName, "method":
     Blend "blend" "A weighted mean of the unchanged scores, platt, beta, quadratic, isotonic-centered, venn-abers, umd and others, \
-         in one step table. The weights depend on how well each predicts rows that it was not fitted to",
+         in one step table. The weights depend on how well each predicts rows that it was not fitted to. Of a matrix without a reduction it is one of \
+         sms, svs, temperature and the unchanged scores",
     Umd "umd" "Uniform-mass binning (Gupta and Ramdas 2021, Algorithm 1): with a guarantee",
     UmdOriginal "umd-original" "The same with boundary observations kept (Zadrozny and Elkan): with a slightly wider guarantee",
     UmdRandomized "umd-randomized" "The same with ties broken at random, at fit and on the device (Algorithm 2): with a guarantee whatever the scores",
