@@ -3,12 +3,12 @@
 use crate::classifier::CodedRows;
 use anyhow::{Context, Result, bail, ensure};
 use calib_classifier::linear::LinearModel;
-use calib_core::artifact::TableForm;
+use calib_core::artifact::{Reduction, TableForm};
 use calib_core::predict::Output;
 use calib_core::wire::{Answer, Beside, Question, Ranked, ReplyBody, RequestBody, ScoreEcho, Scores, Values};
 use calib_core::{
-    Artifact, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs, QuantizedScore, Score, ScoreVector,
-    TopLabel, TopLabelCodeMargin, TopLabelMargin,
+    Artifact, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs, QuantizedScore,
+    Score, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
 };
 use calib_firmware::{AlarmRule, Classifier, Task};
 use rand::{RngExt, SeedableRng};
@@ -382,10 +382,25 @@ fn reply(rule: AlarmRule, artifact: &Artifact<'_>, input: &Input, word: Option<u
             let top = vector.top_label();
             let others = probs.iter().map(|prob| prob.unwrap_or(f32::NAN)).collect();
             let beside = Beside::Probs(others);
-            ReplyBody::Answer(Answer { beside, ..prediction(top, calibrator.outcome(top, word, probs)) })
+            let outcome = in_range(artifact, top, calibrator.outcome(top, word, probs));
+            ReplyBody::Answer(Answer { beside, ..prediction(top, outcome) })
         }
         _ => bail!("the artifact does not take such an input"),
     })
+}
+
+/// The range of the predicted class's score beside a calibrator of whole vectors: by a scan, as the device does not find it.
+fn in_range(artifact: &Artifact<'_>, top: TopLabel, outcome: Outcome) -> Outcome {
+    let found = artifact.score_intervals().filter(|_| artifact.header().reduction == Reduction::Joint);
+    match (outcome, found.and_then(|found| found.table(top.class.into()))) {
+        (Outcome::Calibrated(calibrated), Some(ranges)) => {
+            let bin = ranges.edges().iter().filter(|&&edge| edge <= top.score.to_bits()).count();
+            let flags = calibrated.flags.with(BinFlags::RANGE);
+            let interval = ranges.interval(bin);
+            Outcome::Calibrated(Calibrated { bin: bin as u16, flags, interval, ..calibrated })
+        }
+        _ => outcome,
+    }
 }
 
 /// The first class with the largest of the scores, that score and the one that is next to it in order: by sorting, as the device

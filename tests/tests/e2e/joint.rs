@@ -1,12 +1,14 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
+use calib_core::artifact::Reduction;
 use calib_core::wire::{Answer, Beside, Refusal, ReplyBody, RequestBody, Scores};
-use calib_core::{Artifact, BinFlags, Calibrator, VectorCalibrator};
+use calib_core::{Artifact, BinFlags, Calibrator, Outcome, VectorCalibrator};
+use calib_host::intervals::fit_predicted;
 use calib_host::joint::{
     CanonicalMethod, Directions, MulticlassIrp, Odir, ProjectionBinning, Splits, VectorScalingMethod,
 };
 use calib_host::stats::CrossValidation;
-use calib_host::{ArtifactOptions, JointMethod, VectorData, fit_joint, joint_artifact_bytes};
+use calib_host::{ArtifactOptions, JointMethod, Problems, VectorData, fit_joint, joint_artifact_bytes};
 use calib_tests::{Board, overconfident_logits};
 
 use crate::harness::{Image, calibrated};
@@ -15,15 +17,17 @@ fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
     JointMethod::Scaling { method, log_probs, cross_validation: None }
 }
 
-/// Fits, deploys, and demands the same bits for every vector.
+/// Fits, deploys, and demands the same bits for every vector, its interval among them.
 fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
     let image = Image::stand_in(Board::Mps2An386, classes);
     let (logits, labels) = overconfident_logits(classes, n).unwrap();
     let data = VectorData::new(&logits, &labels).unwrap();
+    let problems = Problems::new(&logits, &labels, Reduction::TopLabel).unwrap();
+    let beside = ArtifactOptions::default().score_intervals(Some(fit_predicted(&problems, 0.1).unwrap()));
     for method in methods {
         let name = method.method();
         let fit = fit_joint(&data, method).unwrap();
-        let bytes = joint_artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+        let bytes = joint_artifact_bytes(&fit, &beside).unwrap();
         assert!(bytes.len() <= 64 << 10, "{name}: {} bytes", bytes.len());
         let mut deployed = image.deploy(name.to_string(), &bytes);
 
@@ -31,10 +35,21 @@ fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
         // Only a vector in a cell without calibration points has no probabilities.
         let (all, calibrated) = (sent.predictions.len(), calibrated(&sent));
         assert!(calibrated == all || has_empty_cells(&deployed.artifact()) && calibrated * 2 > all, "{name}");
+        let found = deployed.artifact().score_intervals().unwrap();
         for reply in &sent.replies {
-            let ReplyBody::Answer(Answer { beside: Beside::Probs(probs), .. }) = reply else {
+            let ReplyBody::Answer(Answer { class, outcome, beside: Beside::Probs(probs), .. }) = reply else {
                 panic!("{name}: {reply:?}")
             };
+            // Every class that was predicted in a calibration row has ranges.
+            if let Outcome::Calibrated(first) = outcome {
+                let range =
+                    found.table((*class).into()).map(|ranges| ranges.interval(first.bin.into()).unwrap());
+                assert_eq!(
+                    (first.interval, first.flags.contains(BinFlags::RANGE)),
+                    (range, range.is_some()),
+                    "{name}"
+                );
+            }
             if probs.iter().all(|prob| prob.is_nan()) {
                 assert!(calibrated < all, "{name}: {reply:?}");
                 continue;
@@ -76,6 +91,8 @@ fn three_classes() {
         CanonicalMethod::MulticlassIrp(by_grid),
     ];
     let scaling = [
+        JointMethod::Blend { seed: 0 },
+        JointMethod::Unchanged,
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Temperature, true),
         scaling(VectorScalingMethod::Vector, false),
@@ -94,6 +111,7 @@ fn ten_classes() {
     let projection = ProjectionBinning { bins: 40, directions: Directions::Rotate };
     let irp = MulticlassIrp { max_regions: Some(100), ..MulticlassIrp::default() };
     let methods = [
+        JointMethod::Blend { seed: 0 },
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Matrix(SOME), false),
@@ -110,6 +128,7 @@ fn ten_classes() {
 #[test]
 fn a_hundred_classes() {
     let methods = [
+        JointMethod::Blend { seed: 0 },
         scaling(VectorScalingMethod::Temperature, true),
         scaling(VectorScalingMethod::Vector, false),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 10.0, mu: 10.0 }), false),

@@ -3,8 +3,11 @@
 use calib_core::artifact::{HeaderFlags, Method, Reduction, Table, TableForm};
 use calib_core::decision::{Action, Conformity, DecisionParts, Quantile, Quantiles, SetParts};
 use calib_core::{Margin, ScoreEncoding, StepTable};
+use calib_host::intervals::fit_predicted;
 use calib_host::joint::{CanonicalMethod, Odir, VectorScalingMethod};
-use calib_host::{ArtifactOptions, JointMethod, StoredArtifact, VectorData, fit_joint, joint_artifact_bytes};
+use calib_host::{
+    ArtifactOptions, JointMethod, Problems, StoredArtifact, VectorData, fit_joint, joint_artifact_bytes,
+};
 use calib_tests::overconfident_logits;
 
 use crate::bands;
@@ -29,7 +32,10 @@ fn joint() -> Vec<(String, StoredArtifact)> {
     let (logits, labels) = overconfident_logits(3, 600).unwrap();
     let data = VectorData::new(&logits, &labels).unwrap();
     let scaling = |method, log_probs| JointMethod::Scaling { method, log_probs, cross_validation: None };
+    let problems = Problems::new(&logits, &labels, Reduction::TopLabel).unwrap();
+    let beside = ArtifactOptions::default().score_intervals(Some(fit_predicted(&problems, 0.1).unwrap()));
     let methods = [
+        JointMethod::Blend { seed: 0 },
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Vector, true),
         scaling(VectorScalingMethod::Dirichlet(Odir { lambda: 0.1, mu: 0.1 }), false),
@@ -39,7 +45,7 @@ fn joint() -> Vec<(String, StoredArtifact)> {
     ];
     let stored = |method: &JointMethod| {
         let fit = fit_joint(&data, method).unwrap();
-        let bytes = joint_artifact_bytes(&fit, &ArtifactOptions::default()).unwrap();
+        let bytes = joint_artifact_bytes(&fit, &beside).unwrap();
         (format!("joint {}", method.method()), StoredArtifact::from_bytes(&bytes).unwrap())
     };
     methods.iter().map(stored).collect()
