@@ -31,9 +31,66 @@ static void texts(void)
     TRUE(strcmp(calib_error_text(INT32_MAX), "unknown error") == 0);
 }
 
+/* A function that opens an artifact in a state. */
+typedef int32_t (*open_t)(void *state, const uint8_t *bytes, size_t len, const uint8_t *id);
+
+static int32_t open_any(void *state, const uint8_t *bytes, size_t len, const uint8_t *id)
+{
+    return calib_open(state, bytes, len, id);
+}
+
+static int32_t open_table(void *state, const uint8_t *bytes, size_t len, const uint8_t *id)
+{
+    return calib_table_open(state, bytes, len, id);
+}
+
+/* Whatever is no whole artifact of this classifier is refused. */
+static void refused(struct file file, open_t open, void *state)
+{
+    uint8_t *copy;
+    size_t len, at;
+    unsigned bit, wrong = 0;
+
+    EXPECT(open(NULL, file.bytes, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(open((uint8_t *)state + 1, file.bytes, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    EXPECT(open(state, NULL, file.len, classifier), CALIB_ERROR_NULL);
+    EXPECT(open(state, file.bytes, 0, classifier), CALIB_ERROR_BLANK);
+    EXPECT(open(state, file.bytes, SIZE_MAX, classifier), CALIB_ERROR_LENGTH);
+    EXPECT(open(state, file.bytes, SIZE_MAX / 2 + 1, classifier), CALIB_ERROR_LENGTH);
+    EXPECT(open(state, file.bytes, file.len, stranger), CALIB_ERROR_CLASSIFIER);
+    EXPECT(open(state, state, 64, classifier), CALIB_ERROR_OVERLAP);
+    /* Of every length, in memory of exactly that length; and of every bit wrong. */
+    for (len = 0; len < file.len; len++) {
+        copy = malloc(len == 0 ? 1 : len);
+        TRUE(copy != NULL);
+        memcpy(copy, file.bytes, len);
+        TRUE(open(state, copy, len, classifier) < 0);
+        free(copy);
+    }
+    copy = malloc(file.len + 4);
+    TRUE(copy != NULL);
+    memcpy(copy + 1, file.bytes, file.len);
+    EXPECT(open(state, copy + 1, file.len, classifier), CALIB_ERROR_ALIGNMENT);
+    memcpy(copy, file.bytes, file.len);
+    for (at = 0; at < file.len; at++)
+        for (bit = 0; bit < 8; bit++) {
+            copy[at] ^= (uint8_t)(1U << bit);
+            wrong += open(state, copy, file.len, classifier) < 0 ? 1U : 0U;
+            copy[at] ^= (uint8_t)(1U << bit);
+        }
+    TRUE(wrong == 8 * file.len);
+    memset(copy + file.len, 7, 4);
+    EXPECT(open(state, copy, file.len + 4, classifier), CALIB_ERROR_ARTIFACT);
+    memset(copy, 0xFF, file.len);
+    EXPECT(open(state, copy, file.len, classifier), CALIB_ERROR_BLANK);
+    memset(copy, 0, file.len);
+    EXPECT(open(state, copy, file.len, NULL), CALIB_ERROR_BLANK);
+    free(copy);
+}
+
 static void opening(struct file file)
 {
-    calib_calibrator_t calibrator, *misaligned = (calib_calibrator_t *)((uintptr_t)&calibrator + 1);
+    calib_calibrator_t calibrator;
     const float not_a_number = strtof("nan", NULL);
     calib_result_t result, *no_result = (calib_result_t *)((uintptr_t)&result + 2);
     calib_options_t options = {NULL, 0, 0, 0, 0, 0};
@@ -42,9 +99,6 @@ static void opening(struct file file)
     uint16_t space[4] = {0, 0, 0, 0};
     float vector[4] = {0.25F, 0.25F, 0.25F, 0.25F};
     int8_t codes[4] = {1, 2, 3, 4};
-    uint8_t *copy;
-    size_t len, at;
-    unsigned bit, refused = 0;
 
     memset(&calibrator, 0, sizeof calibrator);
     EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
@@ -52,42 +106,10 @@ static void opening(struct file file)
     memset(&calibrator, 0xA5, sizeof calibrator);
     EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
 
-    EXPECT(calib_open(NULL, file.bytes, file.len, classifier), CALIB_ERROR_NULL);
-    EXPECT(calib_open(misaligned, file.bytes, file.len, classifier), CALIB_ERROR_ALIGNMENT);
-    EXPECT(calib_open(&calibrator, NULL, file.len, classifier), CALIB_ERROR_NULL);
-    EXPECT(calib_open(&calibrator, file.bytes, 0, classifier), CALIB_ERROR_BLANK);
-    EXPECT(calib_open(&calibrator, file.bytes, SIZE_MAX, classifier), CALIB_ERROR_LENGTH);
-    EXPECT(calib_open(&calibrator, file.bytes, SIZE_MAX / 2 + 1, classifier), CALIB_ERROR_LENGTH);
-    EXPECT(calib_open(&calibrator, file.bytes, file.len, stranger), CALIB_ERROR_CLASSIFIER);
-    EXPECT(calib_open(&calibrator, (const uint8_t *)&calibrator, 64, classifier), CALIB_ERROR_OVERLAP);
+    refused(file, open_any, &calibrator);
     EXPECT(calib_info(&calibrator, &info), CALIB_ERROR_STATE);
-    /* Of every length, in memory of exactly that length; and of every bit wrong. */
-    for (len = 0; len < file.len; len++) {
-        copy = malloc(len == 0 ? 1 : len);
-        TRUE(copy != NULL);
-        memcpy(copy, file.bytes, len);
-        TRUE(calib_open(&calibrator, copy, len, classifier) < 0);
-        free(copy);
-    }
-    copy = malloc(file.len + 1);
-    TRUE(copy != NULL);
-    memcpy(copy + 1, file.bytes, file.len);
-    EXPECT(calib_open(&calibrator, copy + 1, file.len, classifier), CALIB_ERROR_ALIGNMENT);
-    memcpy(copy, file.bytes, file.len);
-    for (at = 0; at < file.len; at++)
-        for (bit = 0; bit < 8; bit++) {
-            copy[at] ^= (uint8_t)(1U << bit);
-            refused += calib_open(&calibrator, copy, file.len, classifier) < 0 ? 1U : 0U;
-            copy[at] ^= (uint8_t)(1U << bit);
-        }
-    TRUE(refused == 8 * file.len);
-    memset(copy, 0xFF, file.len);
-    EXPECT(calib_open(&calibrator, copy, file.len, classifier), CALIB_ERROR_BLANK);
-    memset(copy, 0, file.len);
-    EXPECT(calib_open(&calibrator, copy, file.len, NULL), CALIB_ERROR_BLANK);
-    memcpy(copy, file.bytes, file.len);
 
-    EXPECT(calib_open(&calibrator, copy, file.len, classifier), CALIB_OK);
+    EXPECT(calib_open(&calibrator, file.bytes, file.len, classifier), CALIB_OK);
     EXPECT(calib_info(&calibrator, NULL), CALIB_ERROR_NULL);
     EXPECT(calib_info(NULL, &info), CALIB_ERROR_NULL);
     EXPECT(calib_info(&calibrator, &info), CALIB_OK);
@@ -129,7 +151,6 @@ static void opening(struct file file)
     EXPECT(calib_apply_score(&calibrator, 0.5F, NULL, &result), CALIB_OK);
     TRUE(result.reason == CALIB_CALIBRATED && result.prob >= 0.0F && result.prob <= 1.0F);
     TRUE(result.alarm == CALIB_ALARM_NO_RULE && result.action == CALIB_NO_ACTION);
-    free(copy);
 }
 
 /* A call that failed left no result, and an alarm. */
@@ -142,47 +163,20 @@ static void no_result(const calib_result_t *result)
 /* The same of an artifact with one table. */
 static void tables(struct file file)
 {
-    calib_table_t table, *misaligned = (calib_table_t *)((uintptr_t)&table + 1);
+    calib_table_t table;
     calib_calibrator_t calibrator;
     calib_result_t result, whole;
     calib_info_t info, of_whole;
     calib_band_t band = {2.0F, 3.0F, 0.0F};
-    uint8_t *copy;
-    size_t len, at;
-    unsigned bit, refused = 0;
+    uint8_t *copy = malloc(file.len);
 
+    TRUE(copy != NULL);
+    memcpy(copy, file.bytes, file.len);
     memset(&table, 0xA5, sizeof table);
     EXPECT(calib_table_info(&table, &info), CALIB_ERROR_STATE);
     EXPECT(calib_table_score(&table, 0.5F, &result), CALIB_ERROR_STATE);
     no_result(&result);
-    EXPECT(calib_table_open(NULL, file.bytes, file.len, classifier), CALIB_ERROR_NULL);
-    EXPECT(calib_table_open(misaligned, file.bytes, file.len, classifier), CALIB_ERROR_ALIGNMENT);
-    EXPECT(calib_table_open(&table, NULL, file.len, classifier), CALIB_ERROR_NULL);
-    EXPECT(calib_table_open(&table, file.bytes, 0, classifier), CALIB_ERROR_BLANK);
-    EXPECT(calib_table_open(&table, file.bytes, SIZE_MAX, classifier), CALIB_ERROR_LENGTH);
-    EXPECT(calib_table_open(&table, file.bytes, file.len, stranger), CALIB_ERROR_CLASSIFIER);
-    EXPECT(calib_table_open(&table, (const uint8_t *)&table, 64, classifier), CALIB_ERROR_OVERLAP);
-    for (len = 0; len < file.len; len++) {
-        copy = malloc(len == 0 ? 1 : len);
-        TRUE(copy != NULL);
-        memcpy(copy, file.bytes, len);
-        TRUE(calib_table_open(&table, copy, len, classifier) < 0);
-        free(copy);
-    }
-    copy = malloc(file.len + 4);
-    TRUE(copy != NULL);
-    memcpy(copy + 1, file.bytes, file.len);
-    EXPECT(calib_table_open(&table, copy + 1, file.len, classifier), CALIB_ERROR_ALIGNMENT);
-    memcpy(copy, file.bytes, file.len);
-    for (at = 0; at < file.len; at++)
-        for (bit = 0; bit < 8; bit++) {
-            copy[at] ^= (uint8_t)(1U << bit);
-            refused += calib_table_open(&table, copy, file.len, classifier) < 0 ? 1U : 0U;
-            copy[at] ^= (uint8_t)(1U << bit);
-        }
-    TRUE(refused == 8 * file.len);
-    memset(copy + file.len, 7, 4);
-    EXPECT(calib_table_open(&table, copy, file.len + 4, classifier), CALIB_ERROR_ARTIFACT);
+    refused(file, open_table, &table);
     EXPECT(calib_table_info(&table, &info), CALIB_ERROR_STATE);
 
     EXPECT(calib_table_open(&table, copy, file.len, classifier), CALIB_OK);
