@@ -3,4 +3,4 @@
 pub mod count;
 mod process;
 
-pub use process::{beside, built, cargo, copy, output, root, run, show, tool, tools};
+pub use process::{beside, built, c_library, cargo, copy, output, root, run, show, tool, tools};

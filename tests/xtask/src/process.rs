@@ -46,6 +46,19 @@ pub fn cargo(folder: &Path) -> Command {
     command
 }
 
+/// cargo that builds the library for C as a static library for a target: `TARGET/release/libcalib_c.a` below `target_dir`.
+pub fn c_library(target: &str, features: &[&str], target_dir: &Path) -> Command {
+    let mut command = cargo(&root().join("firmware"));
+    command
+        .args(["rustc", "--quiet", "--locked", "--release", "--package", "calib-c"])
+        .args(["--crate-type", "staticlib", "--features", &features.join(","), "--target", target])
+        .arg("--target-dir")
+        .arg(target_dir)
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command
+}
+
 /// Runs a command that shows its own output.
 ///
 /// # Errors

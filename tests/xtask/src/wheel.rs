@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
-use xtask::{built, output, root, run};
+use xtask::{built, output, root, run, tool};
 
 use crate::flags;
 use crate::notices;
@@ -144,6 +144,14 @@ pub(crate) fn on_a_device(setup: Setup) -> Result<()> {
     let python = environment(NEWEST, setup)?;
     let tests = ["test_device.py", "test_tutorial.py"];
     run(pytest(&python).args(tests).env("CALIB_DEVICE", built("device-costs")?))
+}
+
+/// Calibrates a forest that emlearn generates on an emulated core, by a library for C that was unpacked, and compares with the package's bits.
+pub(crate) fn beside_emlearn(setup: Setup, library: &Path) -> Result<()> {
+    let python = environment(NEWEST, setup)?;
+    install(&python, &build(&environment("build", setup)?, Profile::Tests)?)?;
+    let qemu = tool("qemu-system-arm");
+    run(pytest(&python).args(["test_emlearn.py", "-k", "archive"]).env("CALIB_C", library).env("QEMU", qemu))
 }
 
 /// The interpreter of an environment with the packages that are listed for it, which is made if it is not there.

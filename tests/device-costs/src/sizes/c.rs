@@ -10,7 +10,7 @@ use calib_host::{
     ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
 };
 use calib_tests::{Board, build_c_firmware};
-use xtask::{cargo, root, run};
+use xtask::{c_library, root, run};
 
 use super::BOARDS;
 use super::flash::Flash;
@@ -144,24 +144,8 @@ fn in_thousands(bytes: u64) -> String {
 
 /// The library, as the page says that it is built.
 fn library(board: Board) -> Result<PathBuf> {
-    let firmware = root().join("firmware");
-    let target_dir = firmware.join("target/c-sizes");
-    run(cargo(&firmware)
-        .args([
-            "rustc",
-            "--quiet",
-            "--locked",
-            "--release",
-            "--package",
-            "calib-c",
-            "--crate-type",
-            "staticlib",
-        ])
-        .args(["--features", "panic-handler", "--target", board.target()])
-        .arg("--target-dir")
-        .arg(&target_dir)
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS"))?;
+    let target_dir = root().join("firmware/target/c-sizes");
+    run(&mut c_library(board.target(), &["panic-handler"], &target_dir))?;
     Ok(target_dir.join(board.target()).join("release/libcalib_c.a"))
 }
 

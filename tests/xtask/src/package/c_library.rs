@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use xtask::{cargo, copy, root, run};
+use xtask::{c_library, copy, root, run};
 
 use super::{
     SUMS, VERSION, archive, empty, filled, host, names_no_folder, remapped_paths, said, sums, unpacked, write,
@@ -72,33 +72,20 @@ pub(super) fn make(into: &Path) -> Result<()> {
 
 /// Builds the library as `firmware/c/CMakeLists.txt` does, but without what debuggers read, which would name folders.
 fn build(target: &str, is_signed: bool, is_host: bool) -> Result<PathBuf> {
-    let firmware = root().join("firmware");
     let to = root().join("target/package-libraries");
     let features = [(is_signed, "ed25519"), (!is_host, "panic-handler")];
     let features: Vec<&str> = features.iter().filter(|(wanted, _)| *wanted).map(|(_, name)| *name).collect();
-    run(cargo(&firmware)
-        .args([
-            "rustc",
-            "--quiet",
-            "--locked",
-            "--release",
-            "--package",
-            "calib-c",
-            "--crate-type",
-            "staticlib",
-        ])
-        .args(["--features", &features.join(","), "--target", target, "--target-dir"])
-        .arg(&to)
+    run(c_library(target, &features, &to)
         .arg("--config")
         .arg(remapped_paths()?)
-        .env("RUSTC_WRAPPER", firmware.join("rustc-anywhere.sh"))
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
-        .env_remove("RUSTFLAGS"))?;
+        .env("RUSTC_WRAPPER", root().join("firmware/rustc-anywhere.sh"))
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false"))?;
     Ok(to.join(target).join("release/libcalib_c.a"))
 }
 
-/// Unpacks the archive, and builds the program of the book's page with it: by CMake, also for the cores, and by pkg-config.
-pub(super) fn test(made: &Path) -> Result<()> {
+/// Unpacks the archive, and builds the program of the book's page with it: by CMake, also for the cores, and by pkg-config. Returns
+/// the unpacked folder.
+pub(super) fn test(made: &Path) -> Result<PathBuf> {
     let host = host()?;
     let folder = unpacked(&made.join(format!("{}.tar.gz", name())), "c-unpacked")?;
     let listed = fs::read_to_string(folder.join(SUMS))?;
@@ -147,7 +134,7 @@ pub(super) fn test(made: &Path) -> Result<()> {
         run(Command::new("sh").args(["-c", &line]).current_dir(&own).env("PKG_CONFIG_PATH", modules))?;
         answers(&own.join("by-pkg-config"))?;
     }
-    Ok(())
+    Ok(folder)
 }
 
 /// Configures and builds the project in a folder.

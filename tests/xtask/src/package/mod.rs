@@ -15,7 +15,7 @@ use xtask::{output, root, run, show};
 
 use crate::flags;
 use crate::notices::cargo_home;
-use crate::setup::{ARM_LIBC, CMAKE, MAN, Needs, OPENSSL, PKG_CONFIG, Setup};
+use crate::setup::{ARM_LIBC, CMAKE, MAN, Needs, OPENSSL, PKG_CONFIG, QEMU_ARM, Setup};
 use crate::steps::Steps;
 use crate::wheel;
 
@@ -58,9 +58,12 @@ pub(crate) fn package(setup: Setup, flags::Package { only, sample }: &flags::Pac
         let mut needs = Needs { programs: &[&OPENSSL, &MAN], ..Needs::default() };
         if is_made(Kind::C) {
             needs.targets = &c_library::TARGETS;
-            needs.programs = &[&OPENSSL, &MAN, &CMAKE, &PKG_CONFIG, &ARM_LIBC];
+            needs.programs = &[&OPENSSL, &MAN, &CMAKE, &PKG_CONFIG, &ARM_LIBC, &QEMU_ARM];
         }
         setup.provide(&needs)?;
+        if is_made(Kind::C) {
+            wheel::set_up(setup)?;
+        }
         if is_made(Kind::Wheel) { wheel::set_up_alone(setup) } else { Ok(()) }
     })?;
     let folder = format!("package-{VERSION}{}", if *sample { "-sample" } else { "" });
@@ -76,7 +79,14 @@ pub(crate) fn package(setup: Setup, flags::Package { only, sample }: &flags::Pac
     }
     if is_made(Kind::C) {
         steps.step("archive of the library for C", || c_library::make(&folder))?;
-        steps.step("the library for C, unpacked", || c_library::test(&folder))?;
+        let mut unpacked = PathBuf::new();
+        steps.step("the library for C, unpacked", || {
+            unpacked = c_library::test(&folder)?;
+            Ok(())
+        })?;
+        steps.step("the library for C beside an emlearn model, emulated", || {
+            wheel::beside_emlearn(setup, &unpacked)
+        })?;
     }
     if is_made(Kind::Wheel) {
         steps.step("wheel", || wheel::package(setup, &folder, *sample))?;
