@@ -1,3 +1,4 @@
 //! What several of the programs need.
 
+pub mod browser;
 pub mod truth;

@@ -1,11 +1,12 @@
 //! Reports in a real browser; `cargo xtask report-check` builds it, sets up what it needs, and calls it with the path of
 //! Chromium.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
+use calib_claims::browser::Browser;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
@@ -47,16 +48,8 @@ alarm = true
 
 /// Makes reports of several kinds and opens them in headless Chromium, see `check.mjs`; draws plots as PNG.
 fn main() -> Result<()> {
-    let chromium =
-        env::args_os().nth(1).context("the path of Chromium is missing: run `cargo xtask report-check`")?;
-    let folder = root().join("target/report-check");
-    fs::create_dir_all(&folder)?;
-    let here = root().join("tests/claims/src/bin/report-check");
-    for file in ["package.json", "check.mjs"] {
-        fs::copy(here.join(file), folder.join(file))?;
-    }
-    run(Command::new("npm").args(["install", "--no-audit", "--no-fund"]).current_dir(&folder))
-        .context("npm could not install playwright-core and axe-core")?;
+    let browser = Browser::of("report-check")?;
+    let folder = browser.folder.clone();
     run(cargo(&root()).args(["build", "--quiet", "--locked", "--package", "calib-host"]))?;
     write_data(&folder)?;
     let calib = root().join("target/debug/calib");
@@ -111,9 +104,7 @@ fn main() -> Result<()> {
         let name = plot.split(' ').next().unwrap_or(plot);
         in_folder(&format!("plot {plot} {artifact}.bin --test {data} -o plot-{name}.png --force"))?;
     }
-    let mut check = Command::new("node");
-    check.arg("check.mjs").arg(chromium).arg(".").args(PAGES).current_dir(&folder);
-    run(&mut check).context("a page has faults, see above")?;
+    browser.run(&[&["."], &PAGES[..]].concat())?;
     println!("screenshots and PDFs are in {}", folder.display());
     Ok(())
 }

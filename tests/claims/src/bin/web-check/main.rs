@@ -1,11 +1,12 @@
 //! The page in a real browser; `cargo xtask web --check` builds both, and calls this with the path of Chromium.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
+use calib_claims::browser::Browser;
 use calib_core::predict::{Output, Query};
 use calib_core::{Margin, Score};
 use calib_fit::StoredArtifact;
@@ -40,30 +41,16 @@ const BAD: [&str; 5] = ["no_label.csv", "beyond.csv", "three_labels.csv", "pictu
 const SCORES: usize = 10_000;
 
 fn main() -> Result<()> {
-    let chromium =
-        env::args_os().nth(1).context("the path of Chromium is missing: run `cargo xtask web --check`")?;
-    let modules = root().join("target/report-check");
-    let folder = modules.join("web");
+    let browser = Browser::of("web-check")?;
+    let folder = browser.folder.join("web");
     fs::create_dir_all(&folder)?;
-    let sources = root().join("tests/claims/src/bin");
-    fs::copy(sources.join("report-check/package.json"), modules.join("package.json"))?;
-    fs::copy(sources.join("web-check/check.mjs"), modules.join("web.mjs"))?;
-    run(Command::new("npm").args(["install", "--no-audit", "--no-fund"]).current_dir(&modules))
-        .context("npm could not install playwright-core and axe-core")?;
     run(cargo(&root())
         .args(["build", "--quiet", "--locked", "--package", "calib-host", "--bin", "calib"])
         .args(["--no-default-features", "--features", "cli"]))?;
     write_data(&folder)?;
     let cases = json!({"fits": fits(&folder)?, "refused": refused(&folder)?});
     fs::write(folder.join("cases.json"), cases.to_string())?;
-    let mut check = Command::new("node");
-    check
-        .arg("web.mjs")
-        .arg(chromium)
-        .arg(root().join("target/web/calib.html"))
-        .arg("web")
-        .current_dir(&modules);
-    run(&mut check).context("the page has faults, see above")?;
+    browser.run(&[root().join("target/web/calib.html"), "web".into()])?;
     println!("screenshots are in {}", folder.display());
     Ok(())
 }
