@@ -1,5 +1,6 @@
 //! What a command wrote, and what to run next.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ use crate::out::is_standard_output;
 use crate::run::Run;
 
 /// A command, and what for. Names in capitals stand for files that calib does not know.
-pub(crate) type Suggestion = (Vec<String>, &'static str);
+pub(crate) type Suggestion = (Vec<String>, Cow<'static, str>);
 
 /// Tells on standard error which files the command wrote, and the command that usually follows; not beside JSON.
 pub(crate) fn tell<C: Run>(given: &ArgMatches, cx: &Context) -> io::Result<()> {
@@ -136,7 +137,7 @@ impl Given<'_> {
     }
 
     /// The artifact that was named, and the flag of the scores that it takes; `None` where rows must come with a group.
-    fn artifact(&self) -> Option<(String, StoredArtifact, &'static str)> {
+    pub(crate) fn artifact(&self) -> Option<(String, StoredArtifact, &'static str)> {
         let path = self.text("artifact")?;
         let stored = read_artifact(Path::new(&path)).ok()?;
         let artifact = stored.artifact();
@@ -165,7 +166,7 @@ impl Given<'_> {
         let assess = on("calib assess", self.text("output")?);
         let test = [flag.to_owned(), "TEST".into()];
         let labels = self.text("labels").map(|_| words("--labels TEST_LABELS")).unwrap_or_default();
-        Some((assess.into_iter().chain(test).chain(labels).chain(self.columns()).collect(), UNSEEN))
+        Some((assess.into_iter().chain(test).chain(labels).chain(self.columns()).collect(), UNSEEN.into()))
     }
 
     /// Asks the device that was written to.
@@ -173,7 +174,7 @@ impl Given<'_> {
     pub(crate) fn status(&self) -> Option<Suggestion> {
         let of = |id: &str| Some([format!("--{id}"), self.text(id)?]);
         let line = ["port", "chip"].into_iter().find_map(of).filter(|_| !has(self.0, "dry_run"))?;
-        Some((words("calib status").into_iter().chain(line).collect(), "what the device holds"))
+        Some((words("calib status").into_iter().chain(line).collect(), "what the device holds".into()))
     }
 
     /// A report of the artifact, with the test rows if they were named.

@@ -78,9 +78,27 @@ fn the_artifact_itself_is_exported_unchanged() {
 }
 
 #[test]
-fn what_has_no_source_code_is_a_wrong_use() {
+fn a_function_is_steps_in_c() {
     let place = fitted("platt");
+    place.says("calib export cal.bin -o cal.h");
+    let header = String::from_utf8(place.bytes("cal.h")).unwrap();
+    let words = header.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("their value differs from `calib apply` by at most 0.00"), "{header}");
+    said!();
+}
+
+#[test]
+fn what_has_no_source_code_is_a_wrong_use() {
+    let place = fitted("umd --bins 4 --monitor --monitor-action alarm");
     place.says("calib export cal.bin --format c -o cal.h");
+    let probs = (0..90).map(|i| format!("{},0.7,0.2,0.1\n", [0, 0, 1, 2][i % 4])).collect::<String>();
+    let place = place.with("three.csv", format!("label,a,b,c\n{probs}"));
+    place
+        .ok("calib fit --method temperature --log-probs --probs three.csv --score-column a,b,c -o joint.cal");
+    place.ok("calib sets --scores cal.csv --alpha 0.1 -o sets.cal");
+    for (artifact, format) in [("joint", "c"), ("joint", "rust"), ("sets", "c")] {
+        place.says(&format!("calib export {artifact}.cal --format {format} -o cal.h"));
+    }
     assert!(!place.path().join("cal.h").exists());
     said!();
 }

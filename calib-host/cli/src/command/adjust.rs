@@ -98,7 +98,7 @@ impl Run for Adjust {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((on("calib inspect", given.text("output")?), "what is guaranteed at that prevalence"))
+        Some((on("calib inspect", given.text("output")?), "what is guaranteed at that prevalence".into()))
     }
 }
 

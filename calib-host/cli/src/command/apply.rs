@@ -149,7 +149,7 @@ impl Run for Apply {
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let assess = on("calib assess --probs", given.text("output")?);
-        Some((assess, "if its rows have labels: how good the probabilities are"))
+        Some((assess, "if its rows have labels: how good the probabilities are".into()))
     }
 }
 

@@ -117,7 +117,10 @@ impl Run for Assess {
         let kind = (flag == "--logits" || flag == "--probs").then(|| flag.to_owned());
         let labels = given.flag("labels", "--test-labels");
         let line = report.into_iter().chain(test).chain(labels).chain(kind).chain(given.columns());
-        Some((line.chain(words("-o report.html")).collect(), "CALIBRATION: the rows that it was fitted to"))
+        Some((
+            line.chain(words("-o report.html")).collect(),
+            "CALIBRATION: the rows that it was fitted to".into(),
+        ))
     }
 }
 

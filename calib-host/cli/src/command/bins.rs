@@ -164,7 +164,7 @@ impl Run for Bins {
         let fit = words("calib fit --method umd --bins BINS --candidates TRIED --scores");
         let labels = given.flag("labels", "--labels");
         let line = fit.into_iter().chain([given.source()?.1]).chain(labels).chain(given.columns());
-        Some((line.collect(), "BINS: the number that you choose; TRIED: how many numbers are listed"))
+        Some((line.collect(), "BINS: the number that you choose; TRIED: how many numbers are listed".into()))
     }
 }
 

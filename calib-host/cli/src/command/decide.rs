@@ -195,11 +195,14 @@ impl Run for Decide {
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         if let Some(starter) = given.text("starter") {
-            return Some((on("calib decide --actions", starter), "when its names and costs are yours"));
+            return Some((
+                on("calib decide --actions", starter),
+                "when its names and costs are yours".into(),
+            ));
         }
         let (flag, path) = given.source()?;
         let line = on("calib apply", given.text("output")?).into_iter().chain([flag.to_owned(), path]);
-        Some((line.chain(words("-o decided.csv")).collect(), "the action for every row"))
+        Some((line.chain(words("-o decided.csv")).collect(), "the action for every row".into()))
     }
 }
 

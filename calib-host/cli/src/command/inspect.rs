@@ -40,6 +40,6 @@ impl Run for Inspect {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((given.judged_by_rows()?, UNSEEN))
+        Some((given.judged_by_rows()?, UNSEEN.into()))
     }
 }

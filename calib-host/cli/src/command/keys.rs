@@ -109,7 +109,7 @@ impl Run for Keygen {
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let line = on("calib sign ARTIFACT --key", given.text("output")?);
         let why = "ARTIFACT: one with a counter above 0 (calib fit --counter)";
-        Some((line.into_iter().chain(words("-o signed.bin")).collect(), why))
+        Some((line.into_iter().chain(words("-o signed.bin")).collect(), why.into()))
     }
 }
 
@@ -161,7 +161,7 @@ impl Run for Sign {
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let public = format!("{}.pub", given.text("key")?);
         let verify = on("calib verify", given.text("output")?);
-        Some((verify.into_iter().chain(["--key".to_owned(), public]).collect(), "as a device does"))
+        Some((verify.into_iter().chain(["--key".to_owned(), public]).collect(), "as a device does".into()))
     }
 }
 

@@ -127,7 +127,7 @@ impl Run for PlanCommand {
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let planned = given.planned()?;
         let names_bins = planned.iter().any(|word| word == "B");
-        Some((planned, if names_bins { WITH_BINS } else { ROWS }))
+        Some((planned, if names_bins { WITH_BINS } else { ROWS }.into()))
     }
 }
 

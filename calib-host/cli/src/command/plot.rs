@@ -169,7 +169,7 @@ impl Run for PlotCommand {
     }
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        Some((given.reported()?, "all plots on a page, with what they say"))
+        Some((given.reported()?, "all plots on a page, with what they say".into()))
     }
 }
 

@@ -99,7 +99,7 @@ impl Run for ReportCommand {
     fn next(given: &Given<'_>, cx: &Context) -> Option<Suggestion> {
         // What a report warns of is no calibrator to use.
         let line = given.applied("NEW", "calibrated.csv").filter(|_| !cx.has_warned())?;
-        Some((line, "NEW: scores to calibrate; for a device there are calib export and calib push"))
+        Some((line, "NEW: scores to calibrate; for a device there are calib export and calib push".into()))
     }
 }
 

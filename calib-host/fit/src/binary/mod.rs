@@ -32,6 +32,7 @@ pub use fixed_width::{FixedRange, FixedWidth};
 pub use isotonic::{InterpolatedModel, Isotonic};
 pub use least_squares::Loss;
 pub use model::Model;
+pub(crate) use model::STEPS;
 pub use scaling::{ScalingMethod, ScalingModel};
 pub use scaling_binning::ScalingBinning;
 pub use steps::{Bin, BinnedModel, CodeModel, RandomizedModel};

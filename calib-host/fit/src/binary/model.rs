@@ -11,6 +11,9 @@ use super::venn_abers::VennAbersModel;
 use crate::guarantee::{gr21_corollary1, gr21_theorem3, sample_split};
 use crate::stats::ScoreKind;
 
+/// The most steps of a table of a smooth function: values differ from a function that rises from 0 to 1 by at most 0.008.
+pub(crate) const STEPS: usize = 64;
+
 /// What a binary method fits.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -3,10 +3,7 @@
 use calib_core::artifact::Method;
 
 use super::fitted::Fit;
-use crate::binary::Model;
-
-/// The most steps of a table: values differ from a function that rises from 0 to 1 by at most 0.008.
-const STEPS: usize = 64;
+use crate::binary::{Model, STEPS};
 
 impl Fit {
     /// The same with each smooth function in a table of at most 64 steps that are equal in value. The parameters state the number of steps and

@@ -8,15 +8,9 @@ use calib_fit::artifact::{StoredArtifact, guarantee_text, points, size_in_words}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// A scaling function, of which C would give other bits.
-    #[error(
-        "`{0}` is a function of exp and ln, which differ between libraries of C in their last bits: fit it as a table of steps, or export it for \
-         Rust"
-    )]
-    Function(String),
     /// A calibrator of whole vectors.
     #[error(
-        "`{0}` calibrates whole vectors and has no form as source code: put the artifact itself into flash"
+        "`{0}` calibrates whole vectors, and source code holds only tables of one score: put the artifact itself into flash"
     )]
     Vectors(String),
     /// Bins without calibration points, of which a table in Rust does not tell.
@@ -36,7 +30,9 @@ pub enum ExportError {
     )]
     Groups,
     /// Prediction sets of the score of class 1 of two.
-    #[error("prediction sets of a binary score have no form as source code: use a threshold on each side")]
+    #[error(
+        "prediction sets of a binary score have no form as source code: put the artifact itself into flash"
+    )]
     BinarySets,
     /// The artifact has no table, and a form in Rust is one of tables.
     #[error(

@@ -9,8 +9,9 @@ mod example;
 mod exported;
 mod rust;
 
-use calib_core::artifact::{HeaderFlags, Reduction, TableForm};
-use calib_fit::artifact::StoredArtifact;
+use calib_core::Artifact;
+use calib_core::artifact::{HeaderFlags, Reduction};
+use calib_fit::artifact::{FunctionSteps, StoredArtifact};
 
 use exported::exported;
 
@@ -33,15 +34,21 @@ pub use exported::ExportError;
 /// ```
 ///
 /// `name` is the prefix of everything that the header defines. It gives the bits of calib-core on a compiler that keeps to
-/// IEEE 754 in single precision.
+/// IEEE 754 in single precision. A scaling function becomes a table of at most 64 steps, and the first comment states [`difference_in_c`].
 ///
 /// # Errors
 ///
-/// If the artifact holds scaling functions or calibrates whole vectors, has tables of several classes for each group or prediction sets
+/// If the artifact calibrates whole vectors, has tables of several classes for each group or prediction sets
 /// of a binary score, or the name is none.
 pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
-    let tables = exported(artifact, name)?;
+    let mut tables = exported(artifact, name)?;
+    let functions = functions(artifact);
+    for (table, steps) in tables.iter_mut().zip(&functions) {
+        if let (Some(table), Some(form)) = (table, steps.as_ref().and_then(FunctionSteps::form)) {
+            (table.form, table.empty) = (form, vec![false; form.bins()]);
+        }
+    }
     let header = artifact.header();
     if header.flags.contains(HeaderFlags::GROUPED) && header.reduction != Reduction::Binary {
         return Err(ExportError::Groups);
@@ -49,11 +56,20 @@ pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportErr
     if artifact.prediction_sets().is_some() && header.reduction == Reduction::Binary {
         return Err(ExportError::BinarySets);
     }
-    let is_function = |form| matches!(form, TableForm::Scaling(_) | TableForm::MarginScaling(_));
-    if tables.iter().flatten().any(|table| is_function(table.form)) {
-        return Err(ExportError::Function(artifact.header().method.to_string()));
-    }
-    c::header(stored, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
+    c::header(stored, &tables, difference_in_c(artifact), name)
+        .map_err(|error| ExportError::Template(error.to_string()))
+}
+
+/// The largest difference between a table's value in the header and in `calib apply`, at any score; `None` if they are bit-identical. It is
+/// that of the tables: probabilities that are divided by their sum may differ more.
+pub fn difference_in_c(artifact: &Artifact<'_>) -> Option<f64> {
+    functions(artifact).iter().flatten().map(|steps| steps.within).reduce(f64::max)
+}
+
+/// The steps of each table that is a scaling function.
+fn functions(artifact: &Artifact<'_>) -> Vec<Option<FunctionSteps>> {
+    let tables = artifact.tables();
+    (0..tables.count()).map(|index| FunctionSteps::of(&tables.get(index)?.form)).collect()
 }
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
@@ -117,7 +133,8 @@ mod tests {
     fn refuses_what_has_no_form_and_no_name() {
         let stored = artifact(&BinaryMethod::Scaling(ScalingMethod::Beta));
         let named = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
-        assert_eq!(export_c(&stored, "cal"), Err(ExportError::Function("beta".into())));
+        let c = export_c(&stored, "cal").unwrap();
+        assert!(c.contains("from `calib apply` by at most 0.0"), "{c}");
         assert!(export_rust(&stored, "CAL").is_ok());
         for name in ["", "1st", "a-b", "é"] {
             assert_eq!(export_c(&named, name), Err(ExportError::Name(name.into())));

@@ -132,7 +132,10 @@ impl Run for FitCommand {
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let report = on("calib report", given.text("output").or_else(|| given.default_output())?);
-        Some((report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(), UNSEEN))
+        Some((
+            report.into_iter().chain(given.judged()?).chain(words("-o report.html")).collect(),
+            UNSEEN.into(),
+        ))
     }
 }
 

@@ -11,7 +11,7 @@ use minijinja::{Environment, Error, context};
 
 use super::comment::comment_line;
 use super::example::{in_c, tables_in_words};
-use super::exported::{Exported, title};
+use super::exported::{Exported, title, wrapped};
 use lookup::{Kind, Lookup};
 
 const TEMPLATES: [(&str, &str); 25] = [
@@ -46,6 +46,7 @@ const TEMPLATES: [(&str, &str); 25] = [
 pub(super) fn header(
     stored: &StoredArtifact,
     tables: &[Option<Exported<'_>>],
+    within: Option<f64>,
     name: &str,
 ) -> Result<String, Error> {
     let artifact = &stored.artifact();
@@ -63,10 +64,11 @@ pub(super) fn header(
     for (file, source) in TEMPLATES {
         environment.add_template(file, source)?;
     }
+    let steps = within.map_or_else(Vec::new, |within| in_steps(within, header.reduction));
     environment.get_template("header.h")?.render(context! {
         name,
         NAME => name.to_ascii_uppercase(),
-        title => commented(&title(stored)),
+        title => commented(&[title(stored), steps].concat()),
         example => commented(&example(artifact, name)),
         classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
         ranks => header.reduction.top_k(),
@@ -107,6 +109,19 @@ pub(super) fn header(
 fn commented(lines: &[String]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| comment_line(line)).collect();
     lines.join("\n   ").replace("   \n", "\n")
+}
+
+/// What tables of steps are that stand for functions.
+fn in_steps(within: f64, reduction: Reduction) -> Vec<String> {
+    let more = match reduction {
+        Reduction::Normalized => " Probabilities that are divided by their sum may differ more.",
+        _ => "",
+    };
+    let text = format!(
+        "Steps stand for each scaling function. At every score, their value differs from `calib apply` by at most {within:.4}.{more} For \
+         bit-identical values, fit with `--table steps`."
+    );
+    [vec![String::new()], wrapped(&text)].concat()
 }
 
 /// How the header is used.
