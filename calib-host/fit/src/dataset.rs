@@ -43,6 +43,7 @@ pub struct Dataset {
     clusters: Option<Clusters>,
     groups: Option<RowGroups>,
     classifiers: u32,
+    class_names: Option<Vec<String>>,
     /// Where the scores of each table lie, if a database counted them in two passes.
     score_summaries: Option<Vec<Option<ScoreSummary>>>,
     digest: OnceLock<Result<RowsDigest, FitError>>,
@@ -140,6 +141,7 @@ impl From<Content> for Dataset {
             clusters: None,
             groups: None,
             classifiers: 1,
+            class_names: None,
             score_summaries: None,
             digest: OnceLock::new(),
             score_summary: OnceLock::new(),
@@ -252,6 +254,17 @@ impl Dataset {
     #[must_use]
     pub fn in_codes(self, encoding: impl Into<Option<ScoreEncoding>>) -> Self {
         Self { encoding: encoding.into(), ..self }
+    }
+
+    /// The same rows with names of the classes, class 0 first.
+    #[must_use]
+    pub fn with_class_names(self, class_names: Option<Vec<String>>) -> Self {
+        Self { class_names, ..self }
+    }
+
+    /// Returns the names of the classes, class 0 first, if the labels were text.
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
     }
 
     /// The same rows in clusters, which are independent of each other.

@@ -55,6 +55,18 @@ fn labels_are_matched_with_the_columns_of_the_classes() {
             .replace("COLUMNS", option)
             .as_str());
     }
+    // The names are printed, and are in the JSON.
+    let place =
+        Workplace::new().with("t.csv", table(["p_cat", "p_dog", "p_bird"], |class| animals[class].into()));
+    let columns = "--score-column p_cat,p_dog,p_bird";
+    place.ok(&format!("{FIT} --probs t.csv {columns}"));
+    let assess = format!("calib assess out.cal --probs t.csv --same-rows {columns}");
+    place.says(&assess);
+    assert_eq!(place.json(&format!("{assess} --json"))["class_names"], json!(animals));
+    let report = "calib report out.cal --calibration t.csv --test t.csv --probs --same-rows";
+    let report = format!("{report} {columns} -o report.html --json");
+    assert_eq!(place.json(&report)["class_names"], json!(animals));
+    assert!(place.text("report.html").contains("Classes: 0 = cat, 1 = dog, 2 = bird"));
     // In a file of their own.
     let labels = |class: usize| animals[class];
     let words: Vec<&str> = (0..ROWS).map(|at| labels(row(at).1)).collect();

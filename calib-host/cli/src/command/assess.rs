@@ -100,10 +100,19 @@ impl Run for Assess {
         })?;
         let sentences = |finding: &Finding| sentence(finding, asked.path());
         cx.warn(&found.findings.iter().map(sentences).collect::<Vec<_>>())?;
+        let class_names = match &read {
+            Read::Data(data) => data.class_names(),
+            Read::Predictions(_) => None,
+        };
         if !self.json {
-            return Ok(show::assessed(&mut cx.stdout(), &found, self.all)?);
+            let mut out = cx.stdout();
+            show::class_names(&mut out, class_names)?;
+            return Ok(show::assessed(&mut out, &found, self.all)?);
         }
         let mut json = json!(found);
+        if let (Some(names), Some(json)) = (class_names, json.as_object_mut()) {
+            json.insert("class_names".into(), json!(names));
+        }
         if let Some(warnings) = json.get_mut("warnings") {
             *warnings = found.warnings().map(sentences).collect();
         }

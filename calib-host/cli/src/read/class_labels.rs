@@ -7,13 +7,13 @@ use super::columns::class_list;
 use super::rows::ColumnNames;
 use crate::error::Error;
 
-/// The labels of a matrix's rows: in the second file, or beside the rows if these are a table's.
+/// The labels of a matrix's rows, and the names of the classes if labels are text: in the second file, or beside the rows if these are a table's.
 pub(crate) fn row_labels(
     sources: &[Source],
     columns: ColumnNames<'_>,
     rows: usize,
     classes: usize,
-) -> Result<Column<i64>, Error> {
+) -> Result<(Column<i64>, Option<Vec<String>>), Error> {
     let matrix = &sources[0];
     let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
     let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
@@ -25,8 +25,9 @@ pub(crate) fn row_labels(
         )));
     }
     let names = input::columns_of_classes(matrix, class_list(columns.score))?;
-    let labels = Table::read_only(file, &[columns.label])?.labels_of_columns(columns.label, &names)?;
+    let (labels, class_names) =
+        Table::read_only(file, &[columns.label])?.labels_of_columns(columns.label, &names)?;
     input::check_rows(&labels, rows, matrix.path())?;
     labels.check_classes(classes)?;
-    Ok(labels)
+    Ok((labels, class_names))
 }

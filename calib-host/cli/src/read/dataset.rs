@@ -225,7 +225,7 @@ fn vectors(
     of: For<'_>,
     columns: ColumnNames<'_>,
 ) -> Result<Dataset, Error> {
-    let labels = |rows, classes| Ok::<_, Error>(row_labels(sources, columns, rows, classes)?.values);
+    let labels = |rows, classes| row_labels(sources, columns, rows, classes);
     let stated = || kind.expect("only an artifact tells");
     let codes = match of {
         For::Device(encoding) => encoding.map(|encoding| (encoding, stated())),
@@ -236,13 +236,13 @@ fn vectors(
     };
     if let Some((encoding, kind)) = codes {
         let codes = read_code_vectors(&sources[0], encoding, kind, columns.score)?;
-        let labels = labels(codes.len(), codes.classes())?;
-        return Ok(Dataset::of_codes(codes, labels)?);
+        let (labels, names) = labels(codes.len(), codes.classes())?;
+        return Ok(Dataset::of_codes(codes, labels.values)?.with_class_names(names));
     }
     let vectors = match of {
         For::Artifact(named) => named.matrix(&sources[0], kind, columns.score)?,
         For::Device(_) | For::Nobody => read_vectors(&sources[0], stated(), columns.score)?,
     };
-    let labels = labels(vectors.len(), vectors.classes())?;
-    Ok(Dataset::of_vectors(vectors, labels)?)
+    let (labels, names) = labels(vectors.len(), vectors.classes())?;
+    Ok(Dataset::of_vectors(vectors, labels.values)?.with_class_names(names))
 }

@@ -26,6 +26,14 @@ pub(crate) fn assessment(out: &mut impl Write, assessment: &Assessment, uncalibr
     class_lines(out, "predicted", assessment.classes.iter().map(|c| (c.class, &c.assessment)))
 }
 
+/// Prints which number stands for which class, if labels are text.
+pub(crate) fn class_names(out: &mut impl Write, names: Option<&[String]>) -> io::Result<()> {
+    let Some(names) = names else { return Ok(()) };
+    let named: Vec<String> =
+        names.iter().enumerate().map(|(class, name)| format!("{class} = {name}")).collect();
+    writeln!(out, "classes: {}", named.join(", "))
+}
+
 /// Prints an assessment of what margins were calibrated to. Margins themselves have an order and are no probabilities.
 pub(crate) fn after_margins(out: &mut impl Write, both: &BeforeAfter, uncalibrated: u64) -> io::Result<()> {
     if let Some(auc) = both.before.auc {

@@ -32,6 +32,7 @@ mod warnings;
 pub(crate) use applied::AppliedColumns;
 pub(crate) use artifact::{artifact_json, print_artifact};
 pub(crate) use assessed::assessed;
+pub(crate) use assessment::class_names;
 pub(crate) use comparison::comparison;
 #[cfg(feature = "serial")]
 pub(crate) use counters::{counter_warnings, counter_words, counters_json, print_counters};

@@ -101,6 +101,8 @@ pub struct Report {
     pub schema: u32,
     /// What the user calls it.
     pub labels: Labels,
+    /// The names of the classes, class 0 first, if the labels of the test rows are text.
+    pub class_names: Option<Vec<String>>,
     /// What the test rows say, in words.
     pub verdict: Verdict,
     /// Whether scores are margins: what is said of them before calibration is then the area under their ROC curve alone.

@@ -132,6 +132,7 @@ pub fn report(
         schema: REPORT_SCHEMA,
         of_margins,
         labels: Labels::default(),
+        class_names: None,
         verdict,
         calibrator: summary(artifact),
         steps: steps(artifact),

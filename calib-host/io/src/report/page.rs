@@ -61,6 +61,7 @@ impl Report {
         context! {calibrator => self.calibrator,
             title => self.labels.title.as_deref().unwrap_or("Calibration report"),
             labels => self.labels,
+            class_names => self.class_names,
             guarantee => self.guarantee,
             conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             warnings => self.warnings,

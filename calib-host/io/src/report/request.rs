@@ -123,6 +123,7 @@ pub fn report_of(
         return Err(AssessError::SameRows(overlap));
     }
     let calibrated = |data| Calibrated::new(data, &artifact, how.seed);
+    let class_names = test.class_names().map(<[String]>::to_vec);
     let (calibration, test) = (calibrated(calibration)?, calibrated(test)?);
     let rows = test.predictions(&artifact)?;
     let resamples = how.bootstrap.unwrap_or_else(|| (DRAWS / rows.after.len()).clamp(100, 1000));
@@ -137,5 +138,5 @@ pub fn report_of(
         extremes: how.extremes,
         drawn_classes: how.drawn_classes,
     };
-    Ok(report(stored, &data, origin, &options))
+    Ok(Report { class_names, ..report(stored, &data, origin, &options) })
 }

@@ -9,21 +9,28 @@ use crate::input::table::Table;
 
 impl Table {
     /// A column of labels of the classes that these columns of a matrix hold: the names of the columns, such as `cat`, or what is behind
-    /// the same word in all of them, such as the 1 of `p1`. Labels that are neither are class indices, as [`Table::labels`] has them.
+    /// the same word in all of them, such as the 1 of `p1`. Labels that are neither are class indices, as [`Table::labels`] has them. If labels
+    /// are such names and text, the names of all classes come with them.
     ///
     /// ```
     /// use calib_io::input::{Source, Table};
     ///
     /// let csv = Source::from_bytes("probs.csv", b"p_cat,p_dog,label\n0.75,0.25,cat\n0.5,0.5,dog\n".to_vec())?;
-    /// let labels = Table::read_only(&csv, &["label"])?.labels_of_columns("label", &["p_cat".into(), "p_dog".into()])?;
+    /// let table = Table::read_only(&csv, &["label"])?;
+    /// let (labels, names) = table.labels_of_columns("label", &["p_cat".into(), "p_dog".into()])?;
     /// assert_eq!(labels.values, [0, 1]);
+    /// assert_eq!(names.unwrap(), ["cat", "dog"]);
     /// # Ok::<(), calib_io::files::FileError>(())
     /// ```
     ///
     /// # Errors
     ///
     /// As [`Table::labels`].
-    pub fn labels_of_columns(&self, name: &str, columns: &[String]) -> Result<Column<i64>, FileError> {
+    pub fn labels_of_columns(
+        &self,
+        name: &str,
+        columns: &[String],
+    ) -> Result<(Column<i64>, Option<Vec<String>>), FileError> {
         // An array has no columns with names, and labels that are read as texts take long.
         if !columns.is_empty()
             && self.options().positive_label.is_none()
@@ -36,9 +43,12 @@ impl Table {
                 let column = format!("{word}{}", plain(&label));
                 self.options().note(&TableNote::LabelsOfColumns { file, label, column });
             }
-            return Ok(Column { values, ..texts.without_values() });
+            let are_numbers = texts.values.iter().all(|text| text.trim().parse::<f64>().is_ok());
+            let name = |column: &String| column.strip_prefix(word).unwrap_or(column).to_owned();
+            let names = (!are_numbers).then(|| columns.iter().map(name).collect());
+            return Ok((Column { values, ..texts.without_values() }, names));
         }
-        self.labels(name)
+        Ok((self.labels(name)?, None))
     }
 }
 
