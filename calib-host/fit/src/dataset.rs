@@ -479,6 +479,32 @@ impl Dataset {
         Cow::Owned(Self { content, score_summary, repeats, ..self.clone() })
     }
 
+    /// Returns the rows of the group with this number; `None` if rows are in no groups, or there is no such group.
+    ///
+    /// ```
+    /// use calib_fit::data::RowGroups;
+    /// use calib_fit::{BinaryData, Dataset};
+    ///
+    /// let data = Dataset::from(BinaryData::new(vec![0.25, 0.5, 0.75], vec![false, true, true])?);
+    /// let data = data.with_groups(RowGroups::new(["m", "f", "m"]))?;
+    /// assert_eq!(data.of_group(1).map(|men| men.len()), Some(2));
+    /// # Ok::<(), calib_fit::data::DataError>(())
+    /// ```
+    pub fn of_group(&self, group: usize) -> Option<Self> {
+        let (groups, Content::Points(points)) = (self.groups.as_ref()?, &self.content) else { return None };
+        let rows: Vec<usize> = groups.rows_of(group).collect();
+        if rows.is_empty() || points.rows().is_none() {
+            return None;
+        }
+        Some(Self {
+            encoding: self.encoding,
+            classifiers: self.classifiers,
+            clusters: self.clusters.as_ref().map(|clusters| clusters.part(rows.iter().copied())),
+            groups: Some(groups.part(rows.iter().copied())),
+            ..Content::Points(points.part(&rows)).into()
+        })
+    }
+
     /// Draws one row of each cluster, which theorems on independent points are about; `None` if no rows belong together. The contents of
     /// the rows that are drawn depend neither on the order of the rows nor on the names of the clusters.
     pub fn one_row_of_each_cluster(&self, seed: Seed) -> Option<Self> {

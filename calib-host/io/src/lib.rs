@@ -2,15 +2,18 @@
 //!
 //! # Rooms
 //!
-//! [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`sql`] < [`device`] < [`report`], where a room imports rooms to its
+//! [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`sql`] < [`device`] < [`report`] <
+//! [`protocol`] < [`decision_log`], where a room imports rooms to its
 //! left only.
 #![forbid(unsafe_code)]
 
+pub mod decision_log;
 pub mod device;
 pub mod draw;
 pub mod export;
 pub mod files;
 pub mod input;
 pub mod output;
+pub mod protocol;
 pub mod report;
 pub mod sql;

@@ -12,7 +12,8 @@ use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_io::export::ExportError;
 use calib_io::files::{
-    CostsError, FileError, Format, Location, OutputError, Problem, Row, UnsupportedFormat, is_missing,
+    CostsError, FileError, Format, Location, OutputError, Problem, ProtocolError, Row, UnsupportedFormat,
+    is_missing,
 };
 use calib_io::input::are_thousands;
 
@@ -404,6 +405,10 @@ fn of_format(problem: &Problem) -> Option<String> {
             "write the artifact again with `calib fit`".into()
         }
         Problem::Costs(cause) => return of_costs(cause).map(str::to_owned),
+        Problem::Protocol(cause) => of_protocol(cause).into(),
+        Problem::Log(_) => {
+            "compare with a copy of the log that someone else keeps: calib adds no entry to a log that is not whole".into()
+        }
         _ => return None,
     })
 }
@@ -462,6 +467,20 @@ fn ragged(expected: u64, got: u64) -> String {
         1 => "remove the line, if it is a title or a footer, such as the number of rows; or repair the row"
             .into(),
         _ => "remove or repair the row".into(),
+    }
+}
+
+fn of_protocol(error: &ProtocolError) -> &'static str {
+    match error {
+        ProtocolError::AcceptsAll => {
+            "state epsilon, interval_width, sensitivity or not_worse_by under [accept]"
+        }
+        ProtocolError::Key | ProtocolError::KeyTwice => {
+            "write the middle line of a .pub file of `calib keygen`, each key once"
+        }
+        ProtocolError::Needed { .. } => "state as many keys as must sign, or more",
+        ProtocolError::Number { .. } | ProtocolError::Order { .. } => "correct the number",
+        _ => "the sections are [change], [accept], [rows], [sign] and [rollback]",
     }
 }
 

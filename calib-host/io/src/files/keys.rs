@@ -1,8 +1,10 @@
 //! Keys in files, and signatures on artifacts.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::str::FromStr;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
 use calib_core::slot::{SignatureError, Trust};
@@ -12,11 +14,11 @@ use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
 use ed25519_dalek::pkcs8::{
     DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes,
 };
-use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 
 use super::error::FileError;
 use super::location::Location;
-use super::output::{OutputError, PUBLIC, Prepared, SECRET};
+use super::output::{OutputError, PUBLIC, Prepared, SECRET, lock_folder_of};
 use super::problem::Problem;
 use super::read::read_limited;
 
@@ -42,6 +44,8 @@ const MAX_KEY_LEN: u64 = 1 << 16;
 pub struct PrivateKey(SigningKey);
 
 /// A public key for verifying artifacts; in a file as SubjectPublicKeyInfo in PEM.
+///
+/// As text it is the line between the first and the last line of that file.
 #[derive(Clone, Copy, Debug)]
 pub struct PublicKey {
     key: VerifyingKey,
@@ -128,10 +132,7 @@ impl PrivateKey {
         // either is in its place.
         let private = Prepared::new(SECRET, path, overwrite, |out| out.write_all(pem.as_bytes()))?;
         let public = self.public().prepare(public_path, overwrite)?;
-        // Anyone else who writes the same pair waits; where folders cannot be locked, nobody does.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::File::open(folder.unwrap_or(Path::new("."))).ok();
-        let _waiting = folder.as_ref().map(fs::File::lock);
+        let _lock = lock_folder_of(path);
         commit_pair((private, path), (public, public_path), overwrite, |path| fs::remove_file(path))
     }
 
@@ -158,6 +159,27 @@ impl PrivateKey {
         sign(&mut signed, bytes.len(), self.public().id(), with_key).expect("there is room for it");
         Ok(signed)
     }
+
+    /// Signs a payload that is no artifact, as DSSE does: its type is signed with it, and so no signature passes for one of something else.
+    ///
+    /// ```
+    /// use calib_io::files::PrivateKey;
+    ///
+    /// let key = PrivateKey::generate()?;
+    /// let signature = key.sign_payload("text/plain", b"yes");
+    /// assert!(key.public().signed_payload("text/plain", b"yes", &signature));
+    /// assert!(!key.public().signed_payload("text/html", b"yes", &signature));
+    /// # Ok::<(), calib_io::files::RandomError>(())
+    /// ```
+    pub fn sign_payload(&self, payload_type: &str, payload: &[u8]) -> [u8; 64] {
+        self.0.sign(&pre_authentication(payload_type, payload)).to_bytes()
+    }
+}
+
+/// What DSSE 1.0 signs.
+fn pre_authentication(payload_type: &str, payload: &[u8]) -> Vec<u8> {
+    let head = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len());
+    [head.as_bytes(), payload].concat()
 }
 
 impl PublicKey {
@@ -174,6 +196,12 @@ impl PublicKey {
             Some((key, trusted)) => Ok(Self { key, trusted }),
             None => Err(FileError::input(Location::file(path), Problem::Key { private: false })),
         }
+    }
+
+    /// Whether the key made a signature with [`PrivateKey::sign_payload`].
+    pub fn signed_payload(&self, payload_type: &str, payload: &[u8], signature: &[u8; 64]) -> bool {
+        let message = pre_authentication(payload_type, payload);
+        self.key.verify_strict(&message, &Signature::from_bytes(signature)).is_ok()
     }
 
     /// Writes the key.
@@ -211,8 +239,41 @@ impl PublicKey {
     }
 }
 
-impl std::fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
+        f.write_str(pem.lines().nth(1).unwrap_or_default())
+    }
+}
+
+/// A text is no public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the line between the first and the last line of the file of a public Ed25519 key")]
+pub struct NotAPublicKey;
+
+impl FromStr for PublicKey {
+    type Err = NotAPublicKey;
+
+    fn from_str(text: &str) -> Result<Self, NotAPublicKey> {
+        let pem = format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n");
+        let key = VerifyingKey::from_public_key_pem(&pem).map_err(|_| NotAPublicKey)?;
+        let trusted = TrustedKey::new(key.as_bytes()).map_err(|_| NotAPublicKey)?;
+        let key = Self { key, trusted };
+        // One key has one text.
+        if key.to_string() == text { Ok(key) } else { Err(NotAPublicKey) }
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PrivateKey").field(&self.public().id()).finish()
     }
 }

@@ -16,6 +16,7 @@ mod missing;
 mod output;
 mod problem;
 mod progress;
+mod protocol_error;
 mod read;
 mod unsupported;
 
@@ -24,14 +25,16 @@ pub use costs_error::CostsError;
 pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
-pub use keys::{PrivateKey, PublicKey, RandomError};
+pub use keys::{NotAPublicKey, PrivateKey, PublicKey, RandomError};
 pub use location::{Location, Row};
 pub use missing::is_missing;
 pub(crate) use missing::{is_missing_code, may_be_missing};
 pub use output::{
     OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
 };
+pub(crate) use output::{PUBLIC, Prepared, lock_folder_of};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
+pub use protocol_error::{LogError, ProtocolError};
 pub(crate) use read::{read_limited, read_to_limit};
 pub use unsupported::UnsupportedFormat;

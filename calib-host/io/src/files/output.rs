@@ -169,10 +169,10 @@ fn unfinished() -> std::sync::MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// How a new file is opened.
-pub(super) type Open = fn() -> OpenOptions;
+pub(crate) type Open = fn() -> OpenOptions;
 
 /// With the permissions of any new file.
-pub(super) const PUBLIC: Open = || {
+pub(crate) const PUBLIC: Open = || {
     let mut options = File::options();
     options.write(true).create_new(true);
     options
@@ -188,7 +188,7 @@ pub(super) const SECRET: Open = || {
 };
 
 /// A file that is written completely, but not in its place yet; dropped, it is removed.
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     file: Option<NamedTempFile>,
     path: PathBuf,
     overwrite: bool,
@@ -196,7 +196,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Writes the file beside its place.
-    pub(super) fn new(
+    pub(crate) fn new(
         open: Open,
         path: &Path,
         overwrite: bool,
@@ -214,7 +214,7 @@ impl Prepared {
     }
 
     /// Puts the file in its place.
-    pub(super) fn commit(mut self) -> Result<(), OutputError> {
+    pub(crate) fn commit(mut self) -> Result<(), OutputError> {
         let Some(file) = self.file.take() else { return Ok(()) };
         let temporary = file.path().to_owned();
         let persisted =
@@ -259,6 +259,13 @@ impl Prepared {
             _ => OutputError::of(&self.path, source),
         }
     }
+}
+
+/// Makes anyone else who locks the folder of the file wait until what is returned is dropped; where folders cannot be locked, nobody waits.
+pub(crate) fn lock_folder_of(path: &Path) -> Option<File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    folder.lock().ok().map(|()| folder)
 }
 
 /// Whether only its owner may read a file.

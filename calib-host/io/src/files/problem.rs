@@ -7,6 +7,7 @@ use super::costs_error::CostsError;
 use super::format::Format;
 use super::location::Location;
 use super::missing::is_missing;
+use super::protocol_error::{LogError, ProtocolError};
 use super::unsupported::UnsupportedFormat;
 
 /// What is wrong at a place.
@@ -367,6 +368,12 @@ pub enum Problem {
     /// The costs file is not one.
     #[error(transparent)]
     Costs(CostsError),
+    /// The protocol is not one.
+    #[error(transparent)]
+    Protocol(ProtocolError),
+    /// The log of decisions is not whole.
+    #[error(transparent)]
+    Log(LogError),
 }
 
 impl Problem {
