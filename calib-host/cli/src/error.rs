@@ -14,6 +14,7 @@ use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
 use calib_fit::sets::SetError;
 use calib_fit::{FitError, OptionsError};
+use calib_io::bundle::BundleError;
 use calib_io::device::probe::{AccessError, FlashError};
 use calib_io::device::serial::DeviceError;
 #[cfg(feature = "png")]
@@ -107,6 +108,14 @@ pub(crate) enum Error {
     /// The artifact has no form as source code.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// There is no bundle of an artifact.
+    #[error("{}: {cause}", path.display())]
+    Bundle {
+        /// The artifact, or what else is of no use.
+        path: PathBuf,
+        /// Why not.
+        cause: BundleError,
+    },
     /// The page of a report cannot be made.
     #[error(transparent)]
     Page(#[from] PageError),
@@ -231,6 +240,15 @@ impl Error {
         }
     }
 
+    /// Says that there is no bundle of an artifact.
+    pub(crate) fn bundle(cause: BundleError, artifact: &Path) -> Self {
+        match cause {
+            // It names its file.
+            BundleError::Part(lie) => Self::Usage(lie.to_string()),
+            cause => Self::Bundle { path: artifact.into(), cause },
+        }
+    }
+
     /// Says that data at a place do not give what is asked.
     pub(crate) fn guarantee(place: Location, cause: impl Into<GuaranteeError>) -> Self {
         Self::Guarantee { place: Box::new(place), cause: cause.into() }
@@ -284,7 +302,8 @@ impl Error {
     /// The exit code: 1 for files that do not belong together, 2 for usage, 3 for input, 4 for output, 5 for a device.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Mismatch(_) | Self::Flash(FlashError::Refused(_)) => 1,
+            Self::Mismatch(_) | Self::Bundle { cause: BundleError::OtherKey { .. }, .. } => 1,
+            Self::Flash(FlashError::Refused(_)) => 1,
             Self::Rule(RuleError::Scores { .. } | RuleError::Groups { .. }) => 1,
             Self::Adjust(AdjustError::Reduction(_) | AdjustError::Tables(_) | AdjustError::Interpolated) => 1,
             Self::Adjust(AdjustError::Share { .. } | AdjustError::Alpha(_)) => 2,
@@ -305,6 +324,7 @@ impl Error {
             Self::Log { cause, .. } if cause.is_difference() => 1,
             Self::Recalibrate { cause, .. } if is_of_calibrator(cause) => 1,
             Self::Fleet { .. } | Self::Log { .. } | Self::Recalibrate { .. } => 3,
+            Self::Bundle { .. } => 3,
             Self::File(_) | Self::Fit { .. } | Self::Compile(_) | Self::SameRows { .. } => 3,
             Self::Guarantee { .. } | Self::Rule(_) | Self::Adjust(_) => 3,
             Self::Device(_) | Self::Flash(_) => 5,

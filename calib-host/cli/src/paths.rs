@@ -11,7 +11,7 @@ use crate::out::is_standard_output;
 use crate::run::Run;
 
 /// The options that name outputs; every other path is an input.
-const OUTPUTS: [&str; 5] = ["output", "svg", "html", "csv", "starter"];
+const OUTPUTS: [&str; 6] = ["output", "svg", "html", "csv", "starter", "archive"];
 
 /// Refuses a command that would write where it reads, or two things on standard output, whatever the command.
 pub(crate) fn check<C: Run>(matches: &ArgMatches) -> Result<(), Error> {

@@ -3,10 +3,11 @@
 //! # Rooms
 //!
 //! [`files`] < [`draw`] < [`input`] < [`output`] < [`export`] < [`sql`] < [`device`] < [`report`] <
-//! [`protocol`] < [`decision_log`], where a room imports rooms to its
+//! [`protocol`] < [`decision_log`] < [`bundle`], where a room imports rooms to its
 //! left only.
 #![forbid(unsafe_code)]
 
+pub mod bundle;
 pub mod decision_log;
 pub mod device;
 pub mod draw;

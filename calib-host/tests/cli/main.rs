@@ -17,6 +17,8 @@ mod bad_formats;
 mod bad_input;
 mod bands;
 mod book;
+mod bundle;
+mod bundle_lies;
 #[cfg(feature = "arrow")]
 mod causes;
 mod class_codes;

@@ -4,6 +4,7 @@ mod adjust;
 mod apply;
 mod assess;
 mod bins;
+mod bundle;
 mod compare;
 mod decide;
 mod doctor;
@@ -84,6 +85,7 @@ commands! {
     Keygen(keys::Keygen),
     Sign(keys::Sign),
     Verify(keys::Verify),
+    Bundle(bundle::BundleCommand),
     Bins(bins::Bins),
     Compare(Box<compare::Compare>),
     Report(report::ReportCommand),

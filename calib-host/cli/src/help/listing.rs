@@ -12,7 +12,10 @@ pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
     ("Decide", &["threshold", "sets", "decide", "adjust"]),
     (
         "Deploy",
-        &["export", "flash", "push", "status", "monitor", "label", "fleet", "keygen", "sign", "verify"],
+        &[
+            "export", "flash", "push", "status", "monitor", "label", "fleet", "keygen", "sign", "verify",
+            "bundle",
+        ],
     ),
     ("Help and setup", &["help", "methods", "doctor", "completions", "man"]),
 ];

@@ -10,6 +10,7 @@ use calib_fit::decide::{ActionsError, CostError};
 use calib_fit::fleet::{FleetError, LogError, RecalibrateError};
 use calib_fit::operating::OperatingError;
 use calib_fit::passes::PassError;
+use calib_io::bundle::BundleError;
 use calib_io::export::ExportError;
 use calib_io::files::{
     CostsError, FileError, Format, Location, OutputError, Problem, ProtocolError, Row, UnsupportedFormat,
@@ -40,6 +41,11 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
             Some("fit it with --monitor: this stores what devices and this command compare with".into())
         }
         Error::Pass { cause, .. } => of_pass(cause),
+        Error::Bundle { path, cause: BundleError::Unsigned } => {
+            let artifact = no_option(path.display().to_string());
+            let artifact = shlex::try_quote(&artifact).unwrap_or_default();
+            Some(format!("sign it: `calib sign {artifact} --key KEY -o signed.bin`"))
+        }
         Error::Export(cause) => of_export(cause),
         Error::Output(error) => of_output(error),
         Error::Device(error) => device::of_device(error),
@@ -87,6 +93,7 @@ fn of_operating(error: &OperatingError) -> Option<String> {
 
 fn of_output(error: &OutputError) -> Option<String> {
     Some(match error {
+        OutputError::FolderExists(_) => "give another name with -o, or remove the folder first".into(),
         OutputError::Exists(_) => "add --force to replace it".into(),
         OutputError::IsInput(_) => {
             "give another name with -o: calib never replaces an input, not even with --force".into()

@@ -33,14 +33,19 @@ pub fn read_artifact(path: &Path) -> Result<StoredArtifact, FileError> {
         FileError::Input { .. } => fail(Problem::ArtifactTooLarge { max: MAX_LEN_BYTES }),
         error => error,
     })?;
-    let stored = StoredArtifact::from_bytes(&bytes).map_err(|cause| {
+    artifact_of_bytes(&bytes).map_err(fail)
+}
+
+/// Checks an artifact in memory.
+pub(crate) fn artifact_of_bytes(bytes: &[u8]) -> Result<StoredArtifact, Problem> {
+    let stored = StoredArtifact::from_bytes(bytes).map_err(|cause| {
         // Numbers that contradict each other are most often bytes that were altered.
-        let is_altered = cause == ParseError::Counts && !has_own_identity(&bytes);
-        fail(if is_altered { Problem::Identity } else { Problem::Artifact(cause) })
+        let is_altered = cause == ParseError::Counts && !has_own_identity(bytes);
+        if is_altered { Problem::Identity } else { Problem::Artifact(cause) }
     })?;
     let artifact = stored.artifact();
     if identity(&bytes[PREFIX_LEN..artifact.unsigned_len_bytes()]) != artifact.identity() {
-        return Err(fail(Problem::Identity));
+        return Err(Problem::Identity);
     }
     Ok(stored)
 }

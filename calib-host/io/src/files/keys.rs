@@ -190,12 +190,20 @@ impl PublicKey {
     /// If the file cannot be read, or holds no public Ed25519 key.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let pem = read_pem(path, false)?;
-        let key = VerifyingKey::from_public_key_pem(&pem).ok();
-        let trusted = key.and_then(|key| TrustedKey::new(key.as_bytes()).ok());
-        match key.zip(trusted) {
-            Some((key, trusted)) => Ok(Self { key, trusted }),
-            None => Err(FileError::input(Location::file(path), Problem::Key { private: false })),
-        }
+        Self::from_pem(&pem)
+            .ok_or_else(|| FileError::input(Location::file(path), Problem::Key { private: false }))
+    }
+
+    /// The key in the text of a file; `None` if it is no public Ed25519 key.
+    pub fn from_pem(pem: &str) -> Option<Self> {
+        let key = VerifyingKey::from_public_key_pem(pem).ok()?;
+        let trusted = TrustedKey::new(key.as_bytes()).ok()?;
+        Some(Self { key, trusted })
+    }
+
+    /// The text of the key's file.
+    pub fn to_pem(&self) -> String {
+        self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM")
     }
 
     /// Whether the key made a signature with [`PrivateKey::sign_payload`].
@@ -214,7 +222,7 @@ impl PublicKey {
     }
 
     fn prepare(&self, path: &Path, overwrite: bool) -> Result<Prepared, OutputError> {
-        let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
+        let pem = self.to_pem();
         Prepared::new(PUBLIC, path, overwrite, |out| out.write_all(pem.as_bytes()))
     }
 

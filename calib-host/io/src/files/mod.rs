@@ -20,6 +20,7 @@ mod protocol_error;
 mod read;
 mod unsupported;
 
+pub(crate) use artifact::artifact_of_bytes;
 pub use artifact::read_artifact;
 pub use costs_error::CostsError;
 pub use error::FileError;

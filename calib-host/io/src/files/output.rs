@@ -15,6 +15,9 @@ pub enum OutputError {
     /// The target exists, and overwriting was not asked for.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
+    /// The target is to be a new folder, and something has its name.
+    #[error("{} exists already, and what is written is a new folder", .0.display())]
+    FolderExists(PathBuf),
     /// The target is a file that is read, under this name or another.
     #[error("{} is an input: writing there would lose it", .0.display())]
     IsInput(PathBuf),

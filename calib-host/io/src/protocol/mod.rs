@@ -13,6 +13,7 @@ pub use judge::{Case, History, judge};
 pub use lines::{Line, Reading};
 pub use measure::{GroupFigures, Measured, RowFigures, measure};
 pub use plan::{Accept, Change, Demands, JudgedBy, Margins, Protocol, RequiredRows, Signers};
+pub(crate) use read::protocol_of_bytes;
 pub use read::read_protocol;
 
 /// A protocol to begin with: every key, with a comment.

@@ -62,7 +62,11 @@ fn nothing() -> Spanned<Change> {
 ///
 /// If it cannot be read, or says something else; with the line.
 pub fn read_protocol(path: &Path) -> Result<Protocol, FileError> {
-    let bytes = read_limited(path, MAX_LEN_BYTES)?;
+    protocol_of_bytes(path, read_limited(path, MAX_LEN_BYTES)?)
+}
+
+/// Reads a protocol in memory; errors name it as the file.
+pub(crate) fn protocol_of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Protocol, FileError> {
     let sha256 = Sha256::digest(&bytes).into();
     let text =
         String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;

@@ -5,27 +5,35 @@ use calib_fit::assess::{
 };
 use minijinja::{Value, context};
 
-use super::words::number;
+use super::words::{Cell, number};
 
 /// The table of a page: name, meaning, before and after.
 pub(super) fn clinical_text(found: &ClinicalSummary) -> Value {
     type Of = fn(&ClinicalValidation) -> String;
-    let row = |name: &str, meaning: &str, of: Of| {
+    let figure = |name: &str, meaning: &str, key: &str, of: Of| {
+        let claim =
+            |side: &str| if key.is_empty() { String::new() } else { format!("clinical.{side}.{key}") };
         let before = found.before.as_ref().map(of).unwrap_or_default();
-        [name.to_owned(), meaning.into(), before, of(&found.after)]
+        let cells = [Cell::new(claim("before"), before), Cell::new(claim("after"), of(&found.after))];
+        context! {name => name, meaning => meaning, cells => cells}
     };
+    let row = |name: &str, meaning: &str, of: Of| figure(name, meaning, "", of);
     let rows = [
-        row(
+        figure(
             "intercept",
             "calibration in the large: 0 is best; above 0, events are more frequent than predicted",
+            "cox.intercept",
             |of| format!("{:#.4}", of.cox.intercept),
         ),
-        row("slope", "1 is best; below 1 the probabilities are too extreme", |of| {
+        figure("slope", "1 is best; below 1 the probabilities are too extreme", "cox.slope", |of| {
             format!("{:#.4}", of.cox.slope)
         }),
-        row("observed / expected", "observed over expected number of positives: 1 is best", |of| {
-            format!("{:#.4}", of.observed_expected.ratio)
-        }),
+        figure(
+            "observed / expected",
+            "observed over expected number of positives: 1 is best",
+            "observed_expected.ratio",
+            |of| format!("{:#.4}", of.observed_expected.ratio),
+        ),
         row("Spiegelhalter’s z", "with the P value of calibration", |of| {
             or_why(of.spiegelhalter.get().map(|test| format!("{:.2}, P {}", test.z, p_value(test.p_value))))
         }),

@@ -134,11 +134,11 @@ pub fn report(
         labels: Labels::default(),
         class_names: None,
         verdict,
-        calibrator: summary(artifact),
+        calibrator: CalibratorSummary::of(artifact),
         steps: steps(artifact),
         assumptions: guarantee.full_assumptions().into_iter().map(Into::into).collect(),
         limits: guarantee.full_limits().into_iter().map(Into::into).collect(),
-        guarantee: with_rule(guarantee.statement, &rule_sentences(artifact)),
+        guarantee: Report::guarantee_of(stored),
         guaranteed: is_guaranteed(artifact),
         warnings: warnings::warnings(artifact, data, &origin, (&metrics, &evidence, &flaws), &occupancy),
         doubtful: !evidence.is_empty() || !data.warnings.is_empty() || flaws.iter().any(Flaw::is_grave),
@@ -294,24 +294,27 @@ fn steps(artifact: &Artifact<'_>) -> Vec<[String; 2]> {
     few.into_iter().map(|(scores, value)| [scores_in_words(scores), shown(4, value.into())]).collect()
 }
 
-fn summary(artifact: &Artifact<'_>) -> CalibratorSummary {
-    let header = artifact.header();
-    let tables = artifact.tables();
-    let largest = (0..tables.count()).filter_map(|table| Some(tables.get(table)?.form.bins())).max();
-    CalibratorSummary {
-        method: header.method.to_string(),
-        reduction: header.reduction.to_string(),
-        parameters: header.provenance.parameters.into(),
-        encoding: header.encoding.to_string(),
-        classes: header.classes,
-        n: header.n,
-        bins: header.bins,
-        table: size_in_words(header.method, header.bins as usize),
-        len_bytes: artifact.len_bytes(),
-        identity: artifact.identity().to_string(),
-        tool_version: header.provenance.tool_version.into(),
-        data_sha256: hex::encode(header.provenance.data_sha256),
-        comparisons: largest.filter(|&bins| bins > 0).map(|bins| bins.next_power_of_two().ilog2()),
+impl CalibratorSummary {
+    /// What an artifact tells of itself.
+    pub(crate) fn of(artifact: &Artifact<'_>) -> Self {
+        let header = artifact.header();
+        let tables = artifact.tables();
+        let largest = (0..tables.count()).filter_map(|table| Some(tables.get(table)?.form.bins())).max();
+        Self {
+            method: header.method.to_string(),
+            reduction: header.reduction.to_string(),
+            parameters: header.provenance.parameters.into(),
+            encoding: header.encoding.to_string(),
+            classes: header.classes,
+            n: header.n,
+            bins: header.bins,
+            table: size_in_words(header.method, header.bins as usize),
+            len_bytes: artifact.len_bytes(),
+            identity: artifact.identity().to_string(),
+            tool_version: header.provenance.tool_version.into(),
+            data_sha256: hex::encode(header.provenance.data_sha256),
+            comparisons: largest.filter(|&bins| bins > 0).map(|bins| bins.next_power_of_two().ilog2()),
+        }
     }
 }
 
@@ -334,11 +337,14 @@ fn occupancy(artifact: &Artifact<'_>, calibration: &CalibratedRows, test: &Calib
     bins.into_iter().map(bin).collect()
 }
 
-/// What is guaranteed of the probabilities, and what thresholds or sets beside them guarantee.
-fn with_rule(statement: String, sentences: &[String]) -> String {
-    let upper = |sentence: &String| {
-        let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
-        format!(" {}{rest}.", first.to_uppercase())
-    };
-    statement + &sentences.iter().map(upper).collect::<String>()
+impl Report {
+    /// What is guaranteed of an artifact's probabilities, and what thresholds or sets beside them guarantee.
+    pub(crate) fn guarantee_of(stored: &StoredArtifact) -> String {
+        let upper = |sentence: String| {
+            let (first, rest) = sentence.split_at(sentence.chars().next().map_or(0, char::len_utf8));
+            format!(" {}{rest}.", first.to_uppercase())
+        };
+        let rules = rule_sentences(&stored.artifact());
+        guarantee_text(stored).statement + &rules.into_iter().map(upper).collect::<String>()
+    }
 }

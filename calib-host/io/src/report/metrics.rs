@@ -2,10 +2,11 @@
 
 use calib_fit::assess::{Assessment, BinnedEstimate, Change, EstimateWithInterval};
 
-/// A metric: its name, what it means, where it is in an assessment, and where its change is.
+/// A metric: its name, what it means, where it is in an assessment, also in JSON, and where its change is.
 pub(super) struct Metric {
     pub(super) name: &'static str,
     pub(super) meaning: &'static str,
+    pub(super) key: &'static str,
     pub(super) of: Of<Assessment>,
     pub(super) change: Of<Change>,
 }
@@ -13,7 +14,11 @@ pub(super) struct Metric {
 type Of<T> = fn(&T) -> Option<EstimateWithInterval>;
 
 const fn metric(name: &'static str, meaning: &'static str, of: Of<Assessment>, change: Of<Change>) -> Metric {
-    Metric { name, meaning, of, change }
+    Metric { name, meaning, key: name, of, change }
+}
+
+const fn part(metric: Metric, key: &'static str) -> Metric {
+    Metric { key, ..metric }
 }
 
 /// Of all predictions.
@@ -30,26 +35,32 @@ pub(super) const METRICS: [Metric; 10] = [
         |c| Some(c.c_emp),
     ),
     metric("conf_ece", "mean deviation of the bins", |a| Some(a.conf_ece.plugin()), |c| Some(c.conf_ece)),
-    metric(
-        "conf_ece, debiased",
-        "the same minus its bias",
-        |a| debiased(&a.conf_ece),
-        |c| Some(c.conf_ece_debiased),
+    part(
+        metric(
+            "conf_ece, debiased",
+            "the same minus its bias",
+            |a| debiased(&a.conf_ece),
+            |c| Some(c.conf_ece_debiased),
+        ),
+        "conf_ece.debiased",
     ),
-    metric("conf_ece by chance", CHANCE, |a| a.conf_ece.chance(), |_| None),
+    part(metric("conf_ece by chance", CHANCE, |a| a.conf_ece.chance(), |_| None), "conf_ece.by_chance"),
     metric("conf_mce", "largest deviation of a bin", |a| Some(a.conf_mce.plugin()), |c| Some(c.conf_mce)),
 ];
 
 /// Of predicted classes besides.
 pub(super) const TOP_LABEL_METRICS: [Metric; 5] = [
     metric("tl_ece", "mean deviation of the bins of each class", |a| Some(a.tl_ece?.plugin()), |c| c.tl_ece),
-    metric(
-        "tl_ece, debiased",
-        "the same minus its bias",
-        |a| debiased(a.tl_ece.as_ref()?),
-        |c| c.tl_ece_debiased,
+    part(
+        metric(
+            "tl_ece, debiased",
+            "the same minus its bias",
+            |a| debiased(a.tl_ece.as_ref()?),
+            |c| c.tl_ece_debiased,
+        ),
+        "tl_ece.debiased",
     ),
-    metric("tl_ece by chance", CHANCE, |a| a.tl_ece.as_ref()?.chance(), |_| None),
+    part(metric("tl_ece by chance", CHANCE, |a| a.tl_ece.as_ref()?.chance(), |_| None), "tl_ece.by_chance"),
     metric("tl_mce", "largest deviation of a bin of a class", |a| Some(a.tl_mce?.plugin()), |c| c.tl_mce),
     metric(
         "tl_mce_bin",

@@ -40,3 +40,4 @@ pub use plots::Occupancy;
 pub use request::{ReportRequest, report_of};
 pub use size::ArtifactPart;
 pub use subject::ReportData;
+pub(crate) use words::two_lines;

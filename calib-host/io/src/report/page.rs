@@ -11,7 +11,7 @@ use super::data::Report;
 use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
 use super::threshold::operating_text;
-use super::words::number;
+use super::words::{Cell, number};
 use crate::draw::{Plot, STYLE, key};
 
 /// The template does not match the report. It never happens with the templates that are compiled in.
@@ -50,7 +50,7 @@ impl Report {
             undrawn => ranges(&self.undrawn_classes),
             one_vs_rest => self.one_vs_rest(),
             decision => self.decision_text(),
-            operating => self.operating_points.iter().map(operating_text).collect::<Vec<_>>(),
+            operating => self.operating_points.iter().enumerate().map(operating_text).collect::<Vec<_>>(),
             parts => Value::from_serialize(&self.parts),
             costs => self.cost_text(),
         })
@@ -81,7 +81,7 @@ impl Report {
     }
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
-    fn metric_rows(&self) -> Vec<[String; 5]> {
+    fn metric_rows(&self) -> Vec<Value> {
         let BeforeAfter { before, after, change, .. } = &self.metrics;
         let row = |metric: &Metric| {
             // It may break before the bracket, not within.
@@ -93,7 +93,12 @@ impl Report {
                 true => Default::default(),
                 false => (of(before), change()),
             };
-            [metric.name.into(), metric.meaning.into(), before, of(after), change]
+            let cells = [
+                Cell::new(format!("metrics.before.{}", metric.key), before),
+                Cell::new(format!("metrics.after.{}", metric.key), of(after)),
+                Cell::new(format!("metrics.change.{}", metric.key.replace('.', "_")), change),
+            ];
+            context! {name => metric.name, meaning => metric.meaning, cells => cells}
         };
         let top_label = TOP_LABEL_METRICS.iter().filter(|_| after.tl_ece.is_some());
         METRICS.iter().chain(top_label).map(row).collect()

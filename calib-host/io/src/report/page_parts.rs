@@ -97,7 +97,7 @@ impl Report {
         Some(context! {in_artifact => decision.in_artifact,
             uncalibrated => decision.uncalibrated,
             rows => rows,
-            thresholds => decision.thresholds.iter().map(threshold_text).collect::<Vec<_>>(),
+            thresholds => decision.thresholds.iter().enumerate().map(threshold_text).collect::<Vec<_>>(),
             cost => cost,
         })
     }

@@ -2,6 +2,21 @@
 
 use calib_fit::assess::{EstimateWithInterval, Figure};
 use calib_fit::stats::shown;
+use serde::Serialize;
+
+/// A cell of a table, and the claim whose figure it shows.
+#[derive(Serialize)]
+pub(super) struct Cell {
+    claim: String,
+    text: String,
+}
+
+impl Cell {
+    /// A cell of the figure that has this place in the JSON form.
+    pub(super) fn new(claim: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { claim: claim.into(), text: text.into() }
+    }
+}
 
 /// The number with four decimals.
 pub(super) fn number(value: f64) -> String {
@@ -9,7 +24,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// A figure with its interval below it.
-pub(super) fn two_lines(figure: &Figure) -> String {
+pub(crate) fn two_lines(figure: &Figure) -> String {
     match figure {
         Figure::Defined(EstimateWithInterval { value, interval: Some(i) }) => {
             format!("{}\n[{}, {}]", number(*value), number(i.lo), number(i.hi))
