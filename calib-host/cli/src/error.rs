@@ -240,15 +240,6 @@ impl Error {
         }
     }
 
-    /// Says that there is no bundle of an artifact.
-    pub(crate) fn bundle(cause: BundleError, artifact: &Path) -> Self {
-        match cause {
-            // It names its file.
-            BundleError::Part(lie) => Self::Usage(lie.to_string()),
-            cause => Self::Bundle { path: artifact.into(), cause },
-        }
-    }
-
     /// Says that data at a place do not give what is asked.
     pub(crate) fn guarantee(place: Location, cause: impl Into<GuaranteeError>) -> Self {
         Self::Guarantee { place: Box::new(place), cause: cause.into() }

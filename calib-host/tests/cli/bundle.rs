@@ -229,6 +229,7 @@ fn what_makes_no_bundle_is_refused_before_anything_is_written() {
     let place = evidence();
     place.ok("calib sign cal.cal --key other.pem -o others.cal");
     fs::write(place.path().join("stray.toml"), "uses = [\"triage\"]\nuse = 1\n").unwrap();
+    fs::write(place.path().join("typo.toml"), "[answers]\n\"TRIPOD+AI 3A\" = \"yes\"\n").unwrap();
     fs::write(place.path().join("cut.jsonl"), &place.bytes("log.jsonl")[..300]).unwrap();
     for line in [
         "calib bundle cal.cal --calibration cal.csv --test test.csv --key owner.pem -o new",
@@ -238,6 +239,7 @@ fn what_makes_no_bundle_is_refused_before_anything_is_written() {
         "calib bundle signed.cal --calibration cal.csv --test test.csv --key owner.pem -o evidence",
         "calib bundle signed.cal --calibration cal.csv --test test.csv --key owner.pem -o no/folder",
         "calib bundle signed.cal --calibration cal.csv --test test.csv --key owner.pem --about stray.toml -o new",
+        "calib bundle signed.cal --calibration cal.csv --test test.csv --key owner.pem --about typo.toml -o new",
         "calib bundle signed.cal --calibration cal.csv --test test.csv --key owner.pem --log cut.jsonl -o new",
         "calib bundle signed.cal --calibration cal.csv --key owner.pem -o new",
         "calib bundle --check evidence --test test.csv",

@@ -698,8 +698,11 @@ const BY_THE_OWNER: &[Lie] = &[
     ),
 ];
 
+/// A lie in a statement, what it does, and the name and a part of the words with which it is found.
+type StatementLie = (&'static str, fn(&mut Value), &'static str, &'static str);
+
 /// What the owner can sign in place of the statement.
-const STATEMENTS: &[(&str, fn(&mut Value), &str, &str)] = &[
+const STATEMENTS: &[StatementLie] = &[
     (
         "a file that is not listed",
         |s| drop(s["subject"].as_array_mut().unwrap().remove(2)),

@@ -50,6 +50,8 @@ impl<'a> LinkedPackage<'a> {
     }
 }
 
+/// The package that lists the others.
+const COMMAND: &str = "calib-cli";
 /// The name of the program among the components.
 const CALIB: &str = "calib";
 const CALIBRATOR: &str = "calibrator";
@@ -57,12 +59,18 @@ const MODEL: &str = "model";
 
 /// The bill of materials of a bundle.
 pub(super) fn bom(claims: &Claims, about: &About, packages: &[LinkedPackage<'_>]) -> Value {
-    let references: Vec<String> = packages.iter().map(LinkedPackage::reference).collect();
+    let (own, linked): (Vec<_>, Vec<_>) = packages.iter().partition(|package| package.name == COMMAND);
+    let references = |packages: &[&LinkedPackage<'_>]| -> Vec<String> {
+        packages.iter().map(|package| package.reference()).collect()
+    };
+    let command = references(&own);
     let data = claims.data.iter().map(data_reference);
     let inputs: Vec<String> =
         std::iter::once(MODEL.to_owned()).chain(data).chain([CALIB.to_owned()]).collect();
-    let dependencies =
-        [json!({"ref": CALIBRATOR, "dependsOn": inputs}), json!({"ref": CALIB, "dependsOn": references})];
+    let program =
+        [json!({"ref": CALIBRATOR, "dependsOn": inputs}), json!({"ref": CALIB, "dependsOn": command})];
+    let of_command = command.iter().map(|command| json!({"ref": command, "dependsOn": references(&linked)}));
+    let dependencies: Vec<Value> = program.into_iter().chain(of_command).collect();
     let components = std::iter::once(model(about))
         .chain(claims.data.iter().map(dataset))
         .chain([json!({"type": "application", "bom-ref": CALIB, "name": CALIB, "version": claims.calib})])
@@ -80,11 +88,11 @@ pub(super) fn bom(claims: &Claims, about: &About, packages: &[LinkedPackage<'_>]
         "metadata": metadata,
         "components": components.collect::<Vec<_>>(),
         "dependencies": dependencies,
-        // Without its list of packages, a program does not know what it is made of.
-        "compositions": [{
-            "aggregate": if packages.is_empty() { "unknown" } else { "complete" },
-            "dependencies": [CALIB],
-        }],
+        // What a program adds to the command, such as an interface to Python, the command does not know.
+        "compositions": [
+            {"aggregate": "complete", "dependencies": command},
+            {"aggregate": "unknown", "dependencies": [CALIB]},
+        ],
     })
 }
 

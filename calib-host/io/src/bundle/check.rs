@@ -1,11 +1,13 @@
 //! What is true of a bundle, and the first thing that is not.
 
+use std::collections::BTreeMap;
+
 use calib_fit::artifact::{StoredArtifact, guarantee_text};
 
 use super::about::About;
 use super::bom::check_bom;
 use super::changes::{Changes, check_changes};
-use super::checklist::checklist;
+use super::checklist::{check_answers, checklist};
 use super::claims::{ArtifactClaim, Claim, Claims, Origins};
 use super::content::{Bundle, BundleFile};
 use super::lie::Lie;
@@ -84,6 +86,7 @@ pub fn check(bundle: &Bundle, key: Option<&PublicKey>, steps: &mut Vec<Step>) ->
         Changes::Unknown(why) => open(steps, "changes", why),
     }
     let about = bundle.get(BundleFile::About).map(About::from_toml).transpose()?.unwrap_or_default();
+    check_answers(&about)?;
     let components = check_bom(bytes(BundleFile::Bom)?, &claims, &about)?;
     done(
         steps,
@@ -175,8 +178,12 @@ impl Checked {
         let found = Claims::new(&self.artifact, report, &page, Origins::default())
             .map_err(|cause| no_report(&cause))?;
         let is_same_version = found.calib == self.claims.calib;
+        let by_id = |claims: &'_ Claims| -> BTreeMap<String, Claim> {
+            claims.claims.iter().map(|claim| (claim.id.clone(), claim.clone())).collect()
+        };
+        let (all_claimed, all_found) = (by_id(&self.claims), by_id(&found));
         for claim in &found.claims {
-            let claimed = self.claims.get(&claim.id).ok_or_else(|| Lie::UnclaimedFigure(claim.id.clone()))?;
+            let claimed = all_claimed.get(&claim.id).ok_or_else(|| Lie::UnclaimedFigure(claim.id.clone()))?;
             let is_same = if is_same_version { claimed == claim } else { is_near(claimed, claim) };
             if !is_same {
                 return Err(Lie::OtherFigure {
@@ -186,7 +193,7 @@ impl Checked {
                 });
             }
         }
-        if let Some(claim) = self.claims.claims.iter().find(|claim| found.get(&claim.id).is_none()) {
+        if let Some(claim) = self.claims.claims.iter().find(|claim| !all_found.contains_key(&claim.id)) {
             return Err(Lie::InventedFigure(claim.id.clone()));
         }
         if is_same_version {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::about::About;
 use super::claims::Claims;
 use super::content::{Bundle, BundleFile};
+use super::lie::Lie;
 use crate::report::PageError;
 
 /// The items: a line each.
@@ -50,9 +51,25 @@ struct Item {
     place: String,
 }
 
+impl Item {
+    /// What an answer calls it.
+    fn name(&self) -> String {
+        format!("{} {}", self.standard, self.item)
+    }
+}
+
 fn items() -> Vec<Item> {
     let lines = csv::Reader::from_reader(ITEMS.as_bytes()).into_deserialize();
     lines.map(|line| line.expect("a test reads the list")).collect()
+}
+
+/// Finds an answer to an item that is in no checklist.
+pub(super) fn check_answers(about: &About) -> Result<(), Lie> {
+    let known: Vec<String> = items().iter().map(Item::name).collect();
+    match about.answers.keys().find(|answered| !known.contains(answered)) {
+        Some(answered) => Err(Lie::About(format!("no checklist has an item {answered:?}"))),
+        None => Ok(()),
+    }
 }
 
 /// The page of the checklists.
@@ -73,7 +90,7 @@ pub(super) fn checklist(
             Answer::Figure | Answer::Bundle => item.place.split(' ').filter(is_there).collect(),
             Answer::Owner | Answer::None => Vec::new(),
         };
-        let stated = about.answers.get(&format!("{} {}", item.standard, item.item));
+        let stated = about.answers.get(&item.name());
         let (at, text) = match (item.answer, stated) {
             (Answer::None, _) => (3, format!("Not applicable: {}.", item.place)),
             _ if item.standard == "STARD 2015" && !has_thresholds => {
@@ -120,6 +137,8 @@ mod tests {
         let count = |name: &str| items.iter().filter(|item| item.standard == name).count();
         // As published: 52 items and parts of TRIPOD+AI, 34 of STARD.
         assert_eq!(STANDARDS.map(|(name, _)| count(name)), [52, 23, 34, 14]);
+        let names: std::collections::BTreeSet<String> = items.iter().map(Item::name).collect();
+        assert_eq!(names.len(), items.len());
         for item in &items {
             let links = item.place.split(' ').filter(|link| !link.is_empty());
             match item.answer {

@@ -155,7 +155,7 @@ impl Claims {
         let mut found = Found { report: &json, shown: PageFigures::of(page), claims: Vec::new() };
         for (key, value) in json.as_object().into_iter().flatten() {
             if !NO_FIGURES.contains(&key.as_str()) {
-                found.add(&[key.clone()], value, None);
+                found.add(std::slice::from_ref(key), value, None);
             }
         }
         Ok(Self {
@@ -249,7 +249,7 @@ impl Found<'_> {
                     !POINTS.contains(&key.as_str()) && !is_interval_of_another(fields, key, value)
                 };
                 for (key, value) in fields.iter().filter(is_claim) {
-                    let path = [path, &[key.clone()]].concat();
+                    let path = [path, std::slice::from_ref(key)].concat();
                     self.add(&path, value, interval_of(fields, key));
                 }
             }

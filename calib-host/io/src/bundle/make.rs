@@ -40,6 +40,23 @@ pub struct BundleParts<'a> {
     pub key: &'a PrivateKey,
 }
 
+impl BundleParts<'_> {
+    /// Checks that a bundle of an artifact can be signed, before anything else is made.
+    ///
+    /// # Errors
+    ///
+    /// An artifact that the key did not sign.
+    pub fn check_signature(artifact: &StoredArtifact, key: &PrivateKey) -> Result<(), BundleError> {
+        let public = key.public();
+        match artifact.artifact().signature() {
+            None => Err(BundleError::Unsigned),
+            Some(_) => {
+                public.verify(artifact).map_err(|cause| BundleError::OtherKey { key: public.id(), cause })
+            }
+        }
+    }
+}
+
 /// Why there is no bundle.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -74,10 +91,7 @@ impl Bundle {
     /// An artifact that the owner's key did not sign, or what the owner states in another form.
     pub fn new(parts: BundleParts<'_>) -> Result<Self, BundleError> {
         let public = parts.key.public();
-        if parts.artifact.artifact().signature().is_none() {
-            return Err(BundleError::Unsigned);
-        }
-        public.verify(parts.artifact).map_err(|cause| BundleError::OtherKey { key: public.id(), cause })?;
+        BundleParts::check_signature(parts.artifact, parts.key)?;
         let about = parts.about.as_deref().map(About::from_toml).transpose()?.unwrap_or_default();
         let page = parts.report.html()?;
         let log = parts.log.as_deref().map(read_log).transpose()?;

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import sklearn
     from ._assess import Assessment, assess, calibration_curve
+    from ._bundle import bundle, check_bundle
     from ._calibrator import Calibrator, Guarantee, fit, load
     from ._imports import Proof, from_betacal, from_sklearn, from_temperature, from_venn_abers
     from ._jobs import Adjusted, Decision, PredictionSets, Thresholds, adjust, decide, sets, threshold
@@ -48,6 +49,8 @@ _MODULES = {
     "Comparison": "_report",
     "report": "_report",
     "Report": "_report",
+    "bundle": "_bundle",
+    "check_bundle": "_bundle",
     "adjust": "_jobs",
     "Adjusted": "_jobs",
     "decide": "_jobs",
@@ -96,7 +99,9 @@ __all__ = [
     "__version__",
     "adjust",
     "assess",
+    "bundle",
     "calibration_curve",
+    "check_bundle",
     "compare",
     "decide",
     "fit",

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calib_io::bundle::{Bundle, BundleError, BundleFile, BundleParts, DataClaim, LinkedPackage};
+use calib_io::bundle::{Bundle, BundleError, BundleFile, BundleParts, DataClaim, Lie, LinkedPackage};
 use calib_io::files::{FileError, Location, OutputError, PrivateKey, Problem, read_artifact};
 use calib_io::report::Report;
 use clap::Args;
@@ -66,7 +66,7 @@ impl MakeBundle {
         let artifact = read_artifact(&self.asked.data.artifact)?;
         let created = created()?;
         // Before anything is computed, it is clear that the bundle can be signed.
-        refuse_unsigned(&artifact, &key, &self.asked.data.artifact)?;
+        BundleParts::check_signature(&artifact, &key).map_err(|cause| self.refuse(cause))?;
         let command = recipe(cx);
         let inputs: Inputs =
             self.asked.inputs().map(|(option, path)| (option.into(), path.clone())).collect();
@@ -86,7 +86,7 @@ impl MakeBundle {
             packages: &LinkedPackage::list(PACKAGES),
             key: &key,
         };
-        let bundle = Bundle::new(parts).map_err(|cause| Error::bundle(cause, &self.asked.data.artifact))?;
+        let bundle = Bundle::new(parts).map_err(|cause| self.refuse(cause))?;
         bundle.write(&self.output)?;
         if let Some(path) = &self.archive {
             let archive = bundle.archive(created.map_or(0, |(seconds, _)| seconds))?;
@@ -114,16 +114,16 @@ impl MakeBundle {
         }
         Ok(())
     }
-}
 
-fn refuse_unsigned(artifact: &calib_fit::StoredArtifact, key: &PrivateKey, path: &Path) -> Result<(), Error> {
-    let refused = |cause| Err(Error::bundle(cause, path));
-    match artifact.artifact().signature() {
-        None => refused(BundleError::Unsigned),
-        Some(_) => match key.public().verify(artifact) {
-            Ok(()) => Ok(()),
-            Err(cause) => refused(BundleError::OtherKey { key: key.public().id(), cause }),
-        },
+    /// States of which file it is why there is no bundle.
+    fn refuse(&self, cause: BundleError) -> Error {
+        let given = match &cause {
+            BundleError::Part(Lie::About(_)) => self.about.as_ref(),
+            BundleError::Part(Lie::Log(_)) => self.log.as_ref(),
+            BundleError::Part(Lie::Protocol(_)) => self.protocol.as_ref(),
+            _ => None,
+        };
+        Error::Bundle { path: given.unwrap_or(&self.asked.data.artifact).clone(), cause }
     }
 }
 
