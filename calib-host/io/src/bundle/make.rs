@@ -86,6 +86,47 @@ pub enum BundleError {
 impl Bundle {
     /// Makes a bundle: the same bytes for the same parts.
     ///
+    /// ```
+    /// use calib_fit::job::{FitOptions, fit};
+    /// use calib_fit::{BinaryData, Dataset, StoredArtifact};
+    /// use calib_io::bundle::{Bundle, BundleFile, BundleParts, check};
+    /// use calib_io::files::PrivateKey;
+    /// use calib_io::report::{Origin, ReportRequest, report_of};
+    ///
+    /// let rows = |n: u32, shift: f64| -> Result<Dataset, calib_fit::data::DataError> {
+    ///     let scores = (0..n).map(|i| (f64::from(i) + shift) / f64::from(n)).collect();
+    ///     Ok(BinaryData::new(scores, (0..n).map(|i| i % 40 < i * 40 / n / 2).collect())?.on_device().into())
+    /// };
+    /// let (calibration, test) = (rows(4000, 0.25)?, rows(1000, 0.5)?);
+    /// let mut options = FitOptions::default();
+    /// options.counter = 1;
+    /// let key = PrivateKey::generate()?;
+    /// let signed = key.sign(&fit(&calibration, &options)?.artifact).expect("nobody has signed it yet");
+    /// let artifact = StoredArtifact::from_bytes(&signed)?;
+    /// let mut how = ReportRequest::default();
+    /// how.bootstrap = Some(100);
+    /// let report = report_of(&artifact, [&calibration, &test], Origin::default(), &how)?;
+    /// let bundle = Bundle::new(BundleParts {
+    ///     artifact: &artifact,
+    ///     report: &report,
+    ///     data: Vec::new(),
+    ///     command: ["calib", "report", "artifact.cal"].map(Into::into).to_vec(),
+    ///     created: None,
+    ///     about: None,
+    ///     protocol: None,
+    ///     log: None,
+    ///     packages: &[],
+    ///     key: &key,
+    /// })?;
+    /// assert_eq!(bundle.get(BundleFile::Artifact), Some(&*signed));
+    ///
+    /// let mut steps = Vec::new();
+    /// let checked = check(&bundle, Some(&key.public()), &mut steps)?;
+    /// let brier = checked.claims.get("metrics.after.brier").unwrap();
+    /// assert_eq!(brier.value.number(), report.metrics.after.brier.value);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// An artifact that the owner's key did not sign, or what the owner states in another form.
