@@ -20,7 +20,9 @@ pub(crate) struct CheckBundle {
     /// Check a bundle: a folder, or an archive of it.
     #[arg(long, value_name = "BUNDLE", help_heading = DATA)]
     check: PathBuf,
-    /// Files of rows, and the costs file if there was one, to compute all figures of --check again.
+    /// With --check: compute all figures again from these files of rows.
+    ///
+    /// These are the files that the bundle was made from, in any order, and the costs file if there was one. calib finds each by its SHA-256.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "check", help_heading = DATA)]
     rows: Vec<PathBuf>,
     /// The owner's public key. Who makes a bundle gives the private one by the same option.

@@ -32,7 +32,9 @@ const PACKAGES: &str = include_str!(concat!(env!("OUT_DIR"), "/packages.txt"));
 pub(crate) struct MakeBundle {
     #[command(flatten)]
     asked: ReportArgs,
-    /// Private key that signed the artifact, to sign the bundle. With --check: the owner's public key.
+    /// Private key that signed the artifact; with --check: the public key.
+    ///
+    /// The private key signs the bundle. Get the public key from the owner, and not from the bundle.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
     /// What you state of the model and its use, in TOML.

@@ -24,6 +24,17 @@ use crate::run::Run;
 const CHECK: &str = "check";
 const STARTER: &str = "starter";
 
+/// The options that the short help of `calib report` has.
+const OF_A_REPORT: [&str; 7] = [
+    "calibration_labels",
+    "cluster_column",
+    "label_column",
+    "logits",
+    "probs",
+    "score_column",
+    "test_labels",
+];
+
 /// A bundle to be made, or to be checked, or a protocol to begin with.
 pub(crate) enum BundleCommand {
     Make(Box<MakeBundle>),
@@ -64,6 +75,8 @@ impl Args for BundleCommand {
         let besides_check = made_of.iter().filter(|id| !["key", "json"].contains(&id.as_str()));
         let besides_check: Vec<_> = besides_check.cloned().collect();
         command.arg(starter.conflicts_with_all(made_of)).mut_args(|arg| {
+            let arg =
+                if OF_A_REPORT.contains(&arg.get_id().as_str()) { arg.hide_short_help(true) } else { arg };
             match (arg.get_id().as_str(), arg.is_required_set()) {
                 (CHECK, _) => arg.required(false).conflicts_with_all(besides_check.clone()),
                 (_, true) => arg.required(false).required_unless_present_any([CHECK, STARTER]),
