@@ -63,6 +63,7 @@ mod outputs;
 #[cfg(feature = "arrow")]
 mod pieces;
 mod progress;
+mod protocol;
 mod recalibrate;
 mod reductions;
 mod refusal;

@@ -20,8 +20,8 @@ use crate::error::Error;
 use crate::next::{Given, Suggestion};
 #[cfg(feature = "serial")]
 use crate::options::LineOptions;
-use crate::options::ProbeOptions;
 use crate::options::headings::{DATA, DEVICE, OUTPUT};
+use crate::options::{Demanded, ProbeOptions};
 use crate::run::Run;
 
 /// How long a device may take after its reset until it has looked at its slots.
@@ -40,6 +40,8 @@ pub(crate) struct Flash {
     /// Artifact.
     #[arg(required_unless_present = "firmware", conflicts_with = "firmware")]
     artifact: Option<PathBuf>,
+    #[command(flatten)]
+    demanded: Demanded,
     /// ELF file of a program to write instead.
     ///
     /// Slots that it does not cover stay unchanged.
@@ -71,7 +73,11 @@ pub(crate) struct Flash {
 impl Run for Flash {
     fn run(self, cx: &Context) -> Result<(), Error> {
         match (&self.artifact, &self.firmware) {
-            (Some(artifact), _) => self.calibrator(&read_artifact(artifact)?, cx),
+            (Some(path), _) => {
+                let artifact = read_artifact(path)?;
+                self.demanded.check(Some((path, &artifact)))?;
+                self.calibrator(&artifact, cx)
+            }
             (None, Some(elf)) => self.program(elf, cx),
             (None, None) => unreachable!("clap asks for one of them"),
         }

@@ -1,18 +1,19 @@
-//! `calib keygen`, `calib sign` and `calib verify`
+//! `calib keygen` and `calib verify`
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use calib_io::files::{Location, PrivateKey, Problem, PublicKey, read_artifact};
+use calib_fit::StoredArtifact;
+use calib_io::decision_log::Decision;
+use calib_io::files::{PrivateKey, PublicKey, read_artifact};
 use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::kinds::FileKind;
 use crate::next::{Given, Suggestion, on, words};
+use crate::options::Demanded;
 use crate::options::headings::{DATA, OUTPUT};
-use crate::out::shown_path;
 use crate::run::Run;
 
 /// Make a key pair to sign artifacts.
@@ -36,41 +37,20 @@ pub(crate) struct Keygen {
     json: bool,
 }
 
-/// Sign an artifact.
+/// Verify an artifact's signature, as a device does, and a log of decisions.
 ///
-/// The signature covers every byte of the artifact: header, tables, counter and identity. A device that was built with
-/// the public key accepts no other artifacts.
-///
-/// The artifact needs a higher counter (`calib fit --counter`) than every artifact signed before. A device with a key
-/// refuses lower counters, and other artifacts with the same counter.
-#[derive(Args)]
-pub(crate) struct Sign {
-    /// Artifact.
-    artifact: PathBuf,
-    /// Private key.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    key: PathBuf,
-    /// Output file for the signed artifact.
-    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
-    output: PathBuf,
-    /// Replace an existing output.
-    #[arg(long, help_heading = OUTPUT)]
-    force: bool,
-    /// Print what was signed as JSON on standard output.
-    #[arg(long, help_heading = OUTPUT)]
-    json: bool,
-}
-
-/// Verify an artifact's signature, as a device does.
-///
-/// Exits with 1 if a device would refuse it.
+/// Exits with 1 if a device would refuse the artifact, or if the log does not state that it was signed under the
+/// protocol.
 #[derive(Args)]
 pub(crate) struct Verify {
     /// Artifact.
-    artifact: PathBuf,
+    #[arg(required_unless_present = "log")]
+    artifact: Option<PathBuf>,
     /// Public key.
-    #[arg(long, value_name = "FILE", help_heading = DATA)]
-    key: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "log", requires = "artifact", help_heading = DATA)]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    demanded: Demanded,
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -113,67 +93,51 @@ impl Run for Keygen {
     }
 }
 
-impl Run for Sign {
-    const OUTPUT: Option<FileKind> = Some(FileKind::Artifact);
-    const TELLS: bool = true;
-
+impl Run for Verify {
     fn run(self, cx: &Context) -> Result<(), Error> {
-        let key = PrivateKey::read(&self.key)?;
-        let path = self.key.display();
-        let warnings = PrivateKey::is_open_to_others(&self.key)?.then(|| {
-            format!(
-                "{path} is a private key, and users other than its owner can read or write it: use `chmod 600`"
-            )
-        });
-        cx.warn(warnings.as_slice())?;
-        let stored = read_artifact(&self.artifact)?;
-        if stored.artifact().counter() == 0 {
-            return Err(Error::input(Location::file(&self.artifact), Problem::NoCounter));
+        let stored = self.artifact.as_deref().map(read_artifact).transpose()?;
+        if let Some((path, stored, key)) = self
+            .artifact
+            .as_deref()
+            .zip(stored.as_ref())
+            .zip(self.key.as_deref())
+            .map(|((path, stored), key)| (path, stored, key))
+        {
+            self.signature(path, stored, key, cx)?;
         }
-        let signed = key
-            .sign(&stored)
-            .map_err(|by| Error::input(Location::file(&self.artifact), Problem::Signed(by)))?;
-        cx.write_output(&self.output, self.force, &signed)?;
-        let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
+        let named = self.artifact.as_deref().zip(stored.as_ref());
+        let Some((path, log)) = self.demanded.check(named)? else { return Ok(()) };
+        let entries = log.entries();
+        let signed = entries.iter().filter(|logged| logged.entry.decision == Decision::Signed).count();
         if self.json {
-            return cx.print_json(&json!({
-                "output": self.output,
-                "len_bytes": signed.len(),
-                "identity": id.to_string(),
-                "counter": counter,
-                "key": key.public().id().to_string(),
-                "warnings": warnings.as_slice(),
-            }));
+            return cx.print_json(
+                &json!({"log": path, "entries": entries.len(), "signed": signed, "head": log.head()}),
+            );
         }
-        if !cx.quiet {
-            let mut err = cx.stderr();
-            writeln!(
-                err,
-                "{}: id {id}, counter {counter}, signed with key {}, {} bytes",
-                shown_path(&self.output),
-                key.public().id(),
-                signed.len()
-            )?;
-        }
-        Ok(())
-    }
-
-    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
-        let public = format!("{}.pub", given.text("key")?);
-        let verify = on("calib verify", given.text("output")?);
-        Some((verify.into_iter().chain(["--key".to_owned(), public]).collect(), "as a device does".into()))
+        let head = log.head().unwrap_or("none");
+        Ok(writeln!(
+            cx.stdout(),
+            "{}: {} entries, {signed} signed, in order; head {head}",
+            path.display(),
+            entries.len()
+        )?)
     }
 }
 
-impl Run for Verify {
-    fn run(self, cx: &Context) -> Result<(), Error> {
-        let key = PublicKey::read(&self.key)?;
-        let stored = read_artifact(&self.artifact)?;
-        let verdict = key.verify(&stored);
+impl Verify {
+    fn signature(
+        &self,
+        path: &Path,
+        stored: &StoredArtifact,
+        key_path: &Path,
+        cx: &Context,
+    ) -> Result<(), Error> {
+        let key = PublicKey::read(key_path)?;
+        let verdict = key.verify(stored);
         let (id, counter) = (stored.artifact().identity(), stored.artifact().counter());
         if self.json {
             cx.print_json(&json!({
-                "artifact": self.artifact,
+                "artifact": path,
                 "identity": id.to_string(),
                 "counter": counter,
                 "key": key.id().to_string(),
@@ -188,16 +152,16 @@ impl Run for Verify {
                 writeln!(
                     out,
                     "{}: id {id}, counter {counter}, signed with key {}",
-                    self.artifact.display(),
+                    path.display(),
                     key.id()
                 )?;
                 Ok(())
             }
             Err(cause) => Err(Error::Mismatch(format!(
                 "{}: {cause}\n  key  {} ({})",
-                self.artifact.display(),
+                path.display(),
                 key.id(),
-                self.key.display()
+                key_path.display()
             ))),
         }
     }

@@ -28,6 +28,7 @@ mod push;
 mod recalibrate;
 mod report;
 mod sets;
+mod sign;
 mod sql;
 #[cfg(any(feature = "serial", feature = "probe"))]
 mod status;
@@ -83,7 +84,7 @@ commands! {
     Fleet(fleet::FleetCommand),
     Sql(Box<sql::Sql>),
     Keygen(keys::Keygen),
-    Sign(keys::Sign),
+    Sign(Box<sign::Sign>),
     Verify(keys::Verify),
     Bundle(bundle::BundleCommand),
     Bins(bins::Bins),

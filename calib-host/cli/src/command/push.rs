@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::Error;
 use crate::next::{Given, Suggestion};
-use crate::options::SerialLine;
 use crate::options::headings::OUTPUT;
+use crate::options::{Demanded, SerialLine};
 use crate::run::Run;
 
 /// Send a calibrator to a device over a serial link.
@@ -27,6 +27,8 @@ pub(crate) struct Push {
     /// Artifact.
     artifact: PathBuf,
     #[command(flatten)]
+    demanded: Demanded,
+    #[command(flatten)]
     line: SerialLine,
     /// Print JSON on standard output.
     #[arg(long, help_heading = OUTPUT)]
@@ -36,6 +38,7 @@ pub(crate) struct Push {
 impl Run for Push {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let artifact = read_artifact(&self.artifact)?;
+        self.demanded.check(Some((&self.artifact, &artifact)))?;
         let mut link = self.line.link()?;
         let bar = bar(cx);
         let mut resumed_at = None;

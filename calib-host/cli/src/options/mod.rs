@@ -7,6 +7,7 @@ mod clusters;
 mod codes;
 mod contenders;
 mod counted;
+mod demanded;
 mod derived;
 mod groups;
 pub(crate) mod headings;
@@ -32,6 +33,7 @@ pub(crate) use clinical::ClinicalArgs;
 pub(crate) use clusters::{ClusterColumn, ClusterSource};
 pub(crate) use codes::EncodingOptions;
 pub(crate) use contenders::MethodChoice;
+pub(crate) use demanded::Demanded;
 pub(crate) use derived::{DerivedOptions, warn_of_counter};
 #[cfg(feature = "serial")]
 pub(crate) use line::{LineOptions, SerialLine, parse_seconds};

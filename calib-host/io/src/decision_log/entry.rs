@@ -1,6 +1,6 @@
 //! What an entry says.
 
-use calib_core::artifact::SectionKind;
+use calib_core::artifact::{Header, Provenance, SectionKind};
 use calib_fit::StoredArtifact;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -64,7 +64,7 @@ pub struct ArtifactName {
     pub identity: String,
     /// Its rollback counter.
     pub counter: u32,
-    /// The SHA-256 of what it contains except for the counter, in hex.
+    /// The SHA-256 of what it contains, in hex, except for the counter, the name of its parent and the version of calib.
     pub calibrator: String,
 }
 
@@ -88,15 +88,21 @@ impl From<&Protocol> for ProtocolName {
 
 impl From<&StoredArtifact> for ArtifactName {
     fn from(stored: &StoredArtifact) -> Self {
-        const LEFT_OUT: [u16; 2] = [SectionKind::Counter as u16, SectionKind::Signature as u16];
+        const LEFT_OUT: [u16; 3] =
+            [SectionKind::Header as u16, SectionKind::Counter as u16, SectionKind::Signature as u16];
+        let artifact = stored.artifact();
+        let header = artifact.header();
+        let own = header.provenance.parameters.split(' ').filter(|pair| !pair.starts_with("parent="));
+        let own = own.collect::<Vec<_>>().join(" ");
+        let provenance = Provenance { parameters: &own, tool_version: "", ..header.provenance };
         let mut hash = Sha256::new();
+        hash.update(serde_json::to_vec(&Header { provenance, ..*header }).expect("a header is JSON"));
         for (kind, mandatory, payload) in stored.sections().filter(|section| !LEFT_OUT.contains(&section.0)) {
             hash.update(kind.to_le_bytes());
             hash.update([u8::from(mandatory)]);
             hash.update((payload.len() as u64).to_le_bytes());
             hash.update(payload);
         }
-        let artifact = stored.artifact();
         Self {
             identity: artifact.identity().to_string(),
             counter: artifact.counter(),

@@ -116,6 +116,7 @@ pub fn export_rust(stored: &StoredArtifact, name: &str) -> Result<String, Export
 #[cfg(test)]
 mod tests {
     use super::*;
+    use calib_core::artifact::TableForm;
     use calib_fit::artifact::{ArtifactOptions, artifact_bytes};
     use calib_fit::binary::{BinaryMethod, FixedWidth, ScalingMethod};
     use calib_fit::data::BinaryData;

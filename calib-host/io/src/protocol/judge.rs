@@ -83,7 +83,12 @@ pub fn judge(protocol: &Protocol, case: &Case<'_>) -> Vec<Line> {
         )),
         (None, _) => {}
     }
-    lines.extend(of_test_rows(protocol, case));
+    // Going back chooses no calibrator by the rows.
+    lines.extend(
+        of_test_rows(protocol, case)
+            .into_iter()
+            .filter(|line| back_to.is_none() || line.line != "rows.fresh"),
+    );
     lines.push(of_key(protocol, case));
     lines
 }

@@ -109,6 +109,9 @@ impl Run for BundleCommand {
         let rows = ["calibration", "calibration_labels", "test", "test_labels", "test_clusters", "actions"];
         let rows = rows.iter().filter_map(|id| given.text(id));
         let line = check.into_iter().chain(["--key".into(), public]).chain(words("--rows")).chain(rows);
-        Some((line.collect(), "as a reviewer does, with the rows; without --rows, calib checks all but them"))
+        Some((
+            line.collect(),
+            "as a reviewer does, with the rows; without --rows, calib checks all but them".into(),
+        ))
     }
 }
