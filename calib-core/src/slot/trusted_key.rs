@@ -54,6 +54,11 @@ impl TrustedKey {
         Ok(Self { key, id })
     }
 
+    /// Verifies a signature of a message.
+    pub(super) fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), SignatureError> {
+        self.key.verify_strict(message, signature).map_err(|_| SignatureError::Wrong)
+    }
+
     /// Returns the key's name.
     pub const fn id(&self) -> KeyId {
         self.id
@@ -67,8 +72,7 @@ impl Trust for TrustedKey {
             return Err(SignatureError::OtherKey(signature.key));
         }
         let message = SignedPart::of(bytes).ok_or(SignatureError::Wrong)?.message();
-        let signature = Signature::from_bytes(signature.bytes);
-        self.key.verify_strict(&message, &signature).map_err(|_| SignatureError::Wrong)
+        self.verify(&message, &Signature::from_bytes(signature.bytes))
     }
 
     fn key(&self) -> Option<KeyId> {
