@@ -88,8 +88,10 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     };
     if let Some(method) = options.joint_method(job.sample) {
         let (sample, rows) = ((job.sample, job.rows), rows.clone());
-        if let Some(fitted) = fit_vectors(options, &method, sample, rows, findings.clone())? {
-            return Ok(fitted);
+        if let Some(made) = fit_vectors(options, &method, sample, rows)? {
+            findings.extend(made.findings);
+            let model = FittedModel::Joint(made.fit);
+            return Ok(Fitted { artifact: made.artifact, model, chosen: made.chosen, findings });
         }
     }
     let OfTables { fit, chosen, monitors, evidence, beside, band } = job.tables()?;

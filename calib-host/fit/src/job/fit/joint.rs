@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::auto::AutoChoice;
 use super::error::NotFitted;
-use super::fitted::{Fitted, FittedModel};
 use super::method_name::{ClassScore, TableWidth};
 use super::options::{FitOptions, MethodChoice};
 use crate::apply::{RandomWords, apply};
@@ -15,10 +14,18 @@ use crate::dataset::{Content, Dataset};
 use crate::error::FitError;
 use crate::intervals::fit_predicted;
 use crate::job::finding::Finding;
-use crate::joint::{JointMethod, fit_joint};
+use crate::joint::{JointFit, JointMethod, fit_joint};
 use crate::options_error::OptionsError;
 use crate::reduction::Problems;
 use calib_core::artifact::Reduction;
+
+/// A calibrator of whole vectors, and what is said of it.
+pub(super) struct OfVectors {
+    pub(super) artifact: StoredArtifact,
+    pub(super) fit: JointFit,
+    pub(super) chosen: Option<AutoChoice>,
+    pub(super) findings: Vec<Finding>,
+}
 
 impl FitOptions {
     /// The method of whole vectors that is fitted: the one that was named, or a blend if nobody named a method, a reduction, or what only
@@ -47,8 +54,7 @@ pub(super) fn fit_vectors(
     method: &JointMethod,
     (sample, drawn_of): (&Dataset, Option<u64>),
     rows: RowsDigest,
-    mut findings: Vec<Finding>,
-) -> Result<Option<Fitted>, NotFitted> {
+) -> Result<Option<OfVectors>, NotFitted> {
     let Content::Vectors(vectors, labels) = sample.content() else {
         let why = "a calibrator of whole vectors accepts floats of several classes";
         return Err(OptionsError::new(why).into());
@@ -70,13 +76,13 @@ pub(super) fn fit_vectors(
     };
     let beside = options.artifact_options(rows, None).score_intervals(ranges);
     let artifact = options.decided(&joint_artifact_bytes(&fit, &beside)?)?;
-    findings.extend(values_outside(&artifact, vectors));
+    let mut findings: Vec<Finding> = values_outside(&artifact, vectors).into_iter().collect();
     let gain = fit.blend().as_ref().map(|blend| blend.gain);
     findings.extend(gain.filter(Gain::is_loss).map(Finding::Loss));
     let chosen = is_chosen.then(|| {
         AutoChoice::new("chosen: blend of whole vectors; `reduction=top-label` takes fewer instructions")
     });
-    Ok(Some(Fitted { artifact, model: FittedModel::Joint(fit), chosen, findings }))
+    Ok(Some(OfVectors { artifact, fit, chosen, findings }))
 }
 
 /// The ranges of the predicted classes whose interval does not contain the mean probability of their rows.

@@ -28,9 +28,9 @@ const FEWEST_ROWS_OF_BAND: u64 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub enum MethodChoice {
     /// A [blend](crate::binary::Blend): of one score, or for each table of a reduction with at least 50 rows. Bins of `umd` if the labels of
-    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers. Of floats of several classes without a
-    /// reduction, monitors or another form of table it is a [blend of whole vectors](JointMethod::Blend), if a scaling function has a finite
-    /// optimum.
+    /// one score are all equal, for monitors without separate bins, and for tables of 16-bit numbers. Of floats of several classes it is a
+    /// [blend of whole vectors](JointMethod::Blend), if a scaling function has a finite optimum. A reduction, monitors or another form of
+    /// table ask for tables.
     Auto,
     /// The most bins of `umd` that keep this epsilon, whatever the labels are.
     Within(f64),
