@@ -28,7 +28,7 @@ pub(super) struct OfVectors {
 }
 
 impl FitOptions {
-    /// The method of whole vectors that is fitted: the one that was named, or a blend if nobody named a method, a reduction, or what only
+    /// The method of whole vectors that is fitted: the one that was named. It is a blend if nobody named a method, a reduction, or what only
     /// tables have.
     pub(super) fn joint_method(&self, data: &Dataset) -> Option<JointMethod> {
         match &self.method {
@@ -47,8 +47,8 @@ impl FitOptions {
     }
 }
 
-/// Fits a method of whole vectors to the sample, which was drawn from so many rows if some were left out; `None` if nobody named it and no
-/// scaling function has a finite optimum: tables need none.
+/// Fits a method of whole vectors to the sample, and says of how many rows it was drawn if some were left out. `None` if nobody named the
+/// method and no scaling function has a finite optimum: tables need none.
 pub(super) fn fit_vectors(
     options: &FitOptions,
     method: &JointMethod,
