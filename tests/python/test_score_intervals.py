@@ -49,10 +49,20 @@ def test_each_row_has_the_interval_of_its_range(tmp_path, method):
         assert lo <= np.mean(scores[of_row == bin_].astype(float) ** 2) <= hi
 
 
-def test_intervals_go_with_one_classifier_and_one_score():
+def test_intervals_go_with_one_classifier():
     scores, labels = rows(300)
     assert "score range" not in calib_host.fit(scores, labels, "beta", classifiers=5).statement
     with pytest.raises(UsageError, match="True or False"):
         calib_host.fit(scores, labels, "beta", intervals="yes")
+
+
+def test_whole_vectors_have_intervals_by_predicted_class():
+    scores, labels = rows(600)
     logits = np.stack([0.5 - scores, scores - 0.5], axis=1)
-    assert "score range" not in calib_host.fit(logits, labels, "temperature", kind="logits").statement
+    by_default = calib_host.fit(logits, labels, kind="logits")
+    assert (by_default.method, by_default.reduction) == ("blend", "joint")
+    np.testing.assert_allclose(by_default.predict_proba(logits).sum(axis=1), 1, atol=1e-12)
+    for calibrator in (by_default, calib_host.fit(logits, labels, "temperature", kind="logits")):
+        assert "the class with the highest score is right" in calibrator.statement
+    assert "score range" not in calib_host.fit(logits, labels, kind="logits", classifiers=5).statement
+    assert "score range" not in calib_host.fit(logits, labels, kind="logits", intervals=False).statement
