@@ -37,7 +37,7 @@ pub(crate) struct Keygen {
     json: bool,
 }
 
-/// Verify an artifact's signature, as a device does, and a log of decisions.
+/// Verify a signature, as a device does, and a log of decisions.
 ///
 /// Exits with 1 if a device would refuse the artifact, or if the log does not state that it was signed under the
 /// protocol.
