@@ -87,8 +87,8 @@ pub use score::{
     Logits, Margin, Probs, QuantizedScore, Score, ScoreEncoding, ScoreError, ScoreVector, TopLabel,
     TopLabelCode, TopLabelCodeMargin, TopLabelMargin,
 };
-pub use slot::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]
-pub use slot::{RotatingKey, TrustedKey};
+pub use slot::TrustedKey;
+pub use slot::{Admission, Anybody, ArtifactBuffer, Erased, SlotLayout, SlotStore};
 pub use table::{FixedCodeTable, FixedMarginTable, FixedTable, MarginTable, StepTable};

@@ -54,11 +54,6 @@ impl TrustedKey {
         Ok(Self { key, id })
     }
 
-    /// Verifies a signature of a message.
-    pub(super) fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), SignatureError> {
-        self.key.verify_strict(message, signature).map_err(|_| SignatureError::Wrong)
-    }
-
     /// Returns the key's name.
     pub const fn id(&self) -> KeyId {
         self.id
@@ -72,7 +67,8 @@ impl Trust for TrustedKey {
             return Err(SignatureError::OtherKey(signature.key));
         }
         let message = SignedPart::of(bytes).ok_or(SignatureError::Wrong)?.message();
-        self.verify(&message, &Signature::from_bytes(signature.bytes))
+        let signature = Signature::from_bytes(signature.bytes);
+        self.key.verify_strict(&message, &signature).map_err(|_| SignatureError::Wrong)
     }
 
     fn key(&self) -> Option<KeyId> {
