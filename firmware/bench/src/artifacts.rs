@@ -9,7 +9,6 @@ use calib_core::decision::{
     Thresholds,
 };
 use calib_core::table::{CodeTable, Scaling, ScalingFunction};
-use calib_core::vector::{Joint, ScalingInput, ScalingShape, VectorScaling};
 use calib_core::{Artifact, Identity, MarginTable, ProbInterval, ScoreEncoding, StepTable};
 
 use crate::{host, scores};
@@ -77,28 +76,6 @@ pub(crate) fn with_ranges<'a>(
             rate: Rate::OfRange,
             alpha: 0.1,
             tables: &[Some((&edges, &intervals))],
-        }));
-    })
-}
-
-/// A blend of whole vectors of up to ten classes: a matrix of log-probabilities, and two ranges of the score for each predicted class.
-pub(crate) fn matrix(room: &mut Arena, classes: u16) -> Artifact<'_> {
-    let (weights, intercepts): ([f32; 100], [f32; 10]) = (scores::values(), scores::values());
-    let (all, some) = (usize::from(classes * classes), usize::from(classes));
-    let shape = match (weights.get(..all), intercepts.get(..some)) {
-        (Some(weights), Some(intercepts)) => ScalingShape::Matrix { weights, intercepts },
-        _ => host::exit(false),
-    };
-    let function = checked(VectorScaling::new(classes, ScalingInput::LogProbs { clip: 1e-7 }, shape));
-    let (edges, intervals) = ([0.5f32.to_bits()], [ProbInterval { lo: 0.25, hi: 0.75 }; 2]);
-    let ranges: [Option<(&[u32], &[ProbInterval])>; 10] = [Some((&edges, &intervals)); 10];
-    let header = Header { method: Method::Blend, ..header(Reduction::Joint, classes, 0) };
-    parse_by(room, &header, |writer| {
-        checked(writer.joint(&Joint::Scaled(function)));
-        checked(writer.score_intervals(&ScoreIntervalParts {
-            rate: Rate::OfRange,
-            alpha: 0.1,
-            tables: ranges.get(..some).unwrap_or(&ranges),
         }));
     })
 }

@@ -16,7 +16,6 @@ mod peers;
 mod rules;
 mod scores;
 mod ticks;
-mod vectors;
 mod watched;
 
 use core::panic::PanicInfo;
@@ -30,7 +29,6 @@ fn main() -> ! {
     // None of them is inlined: a core has 16 KiB of stack, and together they keep more.
     ours::run(&mut bench);
     margins::run(&mut bench);
-    vectors::run(&mut bench);
     rules::run(&mut bench);
     monitor::run(&mut bench);
     watched::run(&mut bench);

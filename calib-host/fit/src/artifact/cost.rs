@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use calib_core::artifact::TableForm;
 use calib_core::table::Scaling;
-use calib_core::vector::{ScalingInput, ScalingShape, VectorScaling};
 use calib_core::{Artifact, Calibrator, VectorCalibrator};
 use serde::Serialize;
 
@@ -126,9 +125,6 @@ impl Estimate {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn device_costs(artifact: &Artifact<'_>) -> Vec<DeviceCost> {
-    if let Calibrator::Vector(VectorCalibrator::Scaled(function)) = artifact.calibrator() {
-        return of_matrix(&function).into_iter().flatten().collect();
-    }
     let Some(table) = largest_table(artifact) else { return Vec::new() };
     let classes = f64::from(artifact.header().classes);
     match artifact.calibrator() {
@@ -209,43 +205,6 @@ fn of_vector(table: Estimate, function: &'static str, classes: f64, searches: f6
     table.times(searches).composed([(share, function), (-share, "calibrate_15")])
 }
 
-/// The sizes with which matrices of log-probabilities were measured: the function of each, for probabilities and for logits.
-const MEASURED_MATRICES: [(f64, [&str; 2]); 3] = [
-    (2.0, ["matrix_probs_2", "matrix_logits_2"]),
-    (5.0, ["matrix_probs_5", "matrix_logits_5"]),
-    (10.0, ["matrix_probs_10", "matrix_logits_10"]),
-];
-
-/// A softmax of a matrix times log-probabilities: the count grows with the classes and with their square. Nothing was measured of other shapes.
-fn of_matrix(function: &VectorScaling<'_>) -> Option<[DeviceCost; 2]> {
-    let (ScalingShape::Matrix { .. }, ScalingInput::LogProbs { .. }) = (function.shape(), function.input())
-    else {
-        return None;
-    };
-    let classes = function.classes() as f64;
-    let weight = |at: f64| {
-        let others = MEASURED_MATRICES.iter().map(|&(size, _)| size).filter(|&size| size != at);
-        others.map(|other| (classes - other) / (at - other)).product::<f64>()
-    };
-    let basis = match classes {
-        _ if MEASURED_MATRICES.iter().any(|&(size, _)| size == classes) => CostBasis::Measured,
-        ..10.0 => CostBasis::Interpolated,
-        _ => CostBasis::Extrapolated,
-    };
-    let inputs = [CallInput::Probs, CallInput::Logits];
-    Some([0, 1].map(|input| {
-        let terms = MEASURED_MATRICES.iter().map(|&(size, functions)| (weight(size), functions[input]));
-        let how = match basis {
-            CostBasis::Measured => "measured for so many classes",
-            CostBasis::Interpolated => {
-                "interpolated between what was measured with 2, 5 and 10 classes, by a parabola"
-            }
-            _ => "extrapolated from what was measured with 2, 5 and 10 classes, by a parabola",
-        };
-        DeviceCost { how, ..cost(inputs[input], Estimate { basis, terms: terms.collect() }) }
-    }))
-}
-
 fn cost(input: CallInput, estimate: Estimate) -> DeviceCost {
     let cores = CORES.map(|(board, core)| {
         let sum = estimate.terms.iter().map(|(factor, function)| factor * measured(board, function)).sum();
@@ -313,25 +272,6 @@ mod tests {
             let (small, large) = (on("RV32IMAC", measured_size), on("RV32IMAC", more.clone()));
             assert!(small < large && large < 2.0 * small && more.basis == CostBasis::Composed);
         }
-    }
-
-    #[test]
-    fn matrices_cost_what_was_measured_and_a_parabola_between() {
-        let weights = vec![0.5; 400];
-        let on_m0 = |classes: u16| {
-            let weights = &weights[..usize::from(classes * classes)];
-            let shape = ScalingShape::Matrix { weights, intercepts: &[0.0; 20][..classes.into()] };
-            let input = ScalingInput::LogProbs { clip: 1e-7 };
-            let costs = of_matrix(&VectorScaling::new(classes, input, shape).unwrap()).unwrap();
-            (costs[0].basis, costs.map(|cost| cost.cores[0].instructions))
-        };
-        for (size, functions) in MEASURED_MATRICES {
-            let expected = functions.map(|function| measured("microbit", function));
-            assert_eq!(on_m0(size as u16), (CostBasis::Measured, expected));
-        }
-        let all: Vec<_> = (2..20).map(on_m0).collect();
-        assert!(all.windows(2).all(|pair| pair[0].1[0] < pair[1].1[0] && pair[0].1[1] < pair[1].1[1]));
-        assert_eq!((all[4].0, all[17].0), (CostBasis::Interpolated, CostBasis::Extrapolated));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::report::code_symbol;
 use crate::stack::{Bounds, Program};
 
 /// What applying a calibrator may use, in bytes, measured by paint in the emulator.
-const BUDGETS: [(&str, u64); 34] = [
+const BUDGETS: [(&str, u64); 32] = [
     ("fixed_15", 256),
     ("fixed_64", 256),
     ("u16_15", 256),
@@ -26,8 +26,6 @@ const BUDGETS: [(&str, u64); 34] = [
     ("beta", 256),
     ("top_label_probs", 512),
     ("top_label_logits", 512),
-    ("matrix_probs_10", 768),
-    ("matrix_logits_10", 768),
     ("fixed_margin_15", 256),
     ("fixed_margin_64", 256),
     ("parsed_margin_15", 256),
