@@ -88,7 +88,7 @@ fn functions(artifact: &Artifact<'_>) -> Vec<Option<FunctionSteps>> {
 /// ```
 ///
 /// `name` is the array's, in capitals. Step tables are `FixedTable`s, of margins `FixedMarginTable`s; of every other form the type
-/// is that in [`TableForm`].
+/// is that in [`TableForm`](calib_core::artifact::TableForm).
 ///
 /// If the artifact has intervals, a second array, `NAME_INTERVALS`, holds those of each table: of its bins, or of ranges of the score, which
 /// `ScoreBins::bin` finds.
@@ -135,7 +135,8 @@ mod tests {
         let stored = artifact(&BinaryMethod::Scaling(ScalingMethod::Beta));
         let named = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
         let c = export_c(&stored, "cal").unwrap();
-        assert!(c.contains("from `calib apply` by at most 0.0"), "{c}");
+        let words = c.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("from `calib apply` by at most 0.0"), "{c}");
         assert!(export_rust(&stored, "CAL").is_ok());
         for name in ["", "1st", "a-b", "é"] {
             assert_eq!(export_c(&named, name), Err(ExportError::Name(name.into())));
