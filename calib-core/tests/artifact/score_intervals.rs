@@ -252,7 +252,7 @@ fn nothing_is_said_where_nothing_could_be() {
     assert_eq!(refusal(&assemble(&both)), Some(ParseError::UnexpectedSection(SectionKind::Intervals)));
 }
 
-/// Beside a calibrator of whole vectors: ranges of the classifier's score of the predicted class, for each class of its own.
+/// Beside a calibrator of whole vectors: ranges of the classifier's score of the predicted class, for each class separately.
 #[test]
 fn whole_vectors_have_ranges_for_each_predicted_class() {
     let header = Header {

@@ -356,7 +356,7 @@ fn several_classes_have_a_blend_of_whole_vectors() {
     assert!(matches!(fitted.model, FittedModel::Tables(_)));
 }
 
-/// In how many of so many calibration sets some interval is wrong: at most alpha, and a binomial bound for the number of sets.
+/// How many of 200 calibration sets have a wrong interval: at most alpha, and a binomial bound for the number of sets.
 #[test]
 fn intervals_by_predicted_class_hold_as_often_as_stated() {
     const SETS: u64 = 200;
@@ -375,7 +375,7 @@ fn intervals_by_predicted_class_hold_as_often_as_stated() {
             let sum = sums.entry(place).or_default();
             *sum = (sum.0 + n, sum.1 + hit);
         }
-        // A rate of so many rows is off by chance.
+        // The rate of a finite number of rows differs from the true one by chance.
         sums.iter().any(|(&(class, bin), &(n, hits))| {
             let ProbInterval { lo, hi } = artifact.tables().interval(class.into(), bin).unwrap();
             let slack = 3.0 * (0.25 / n).sqrt();

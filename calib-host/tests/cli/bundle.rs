@@ -1,4 +1,4 @@
-//! `calib bundle`: what is in the folder, the same each time, and what is refused.
+//! `calib bundle`: what is in the folder, that equal inputs give equal bytes, and what is refused.
 
 use std::collections::BTreeMap;
 use std::fs;

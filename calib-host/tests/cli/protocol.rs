@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::workplace::Workplace;
 
-/// A table of rows by a draw of its own: with a score of s, the label is 1 in 0.6 s of the cases.
+/// Rows drawn with a seed: at a score of s, the label is 1 with probability 0.6 s.
 fn table(n: u32, seed: u64) -> String {
     let mut state = seed;
     let mut uniform = || {

@@ -144,7 +144,7 @@ fn check_artifact(bytes: &[u8], key: &PublicKey, claims: &Claims) -> Result<Stor
     differs("sha256", &claimed.sha256, &found.sha256)?;
     differs("counter", &claimed.counter.to_string(), &found.counter.to_string())?;
     differs("key", &claimed.key, &found.key)?;
-    // What the artifact itself tells is told again.
+    // The facts of the artifact are computed again.
     let artifact = stored.artifact();
     let summary = CalibratorSummary::of(&artifact);
     for (id, figure) in [("calibrator.n", summary.n), ("calibrator.len_bytes", summary.len_bytes as u64)] {

@@ -126,7 +126,7 @@ impl DecisionLog {
     /// The first entry that is not in order.
     pub fn check_protocol(&self, protocol: &Protocol) -> Result<(), LogError> {
         for LoggedEntry { entry, key, .. } in self.under(protocol) {
-            // Anyone may try, and is refused.
+            // A refused decision may be by any key.
             if entry.decision != Decision::Refused && !protocol.sign.keys.contains(key) {
                 return Err(LogError::OtherKey(entry.number));
             }
