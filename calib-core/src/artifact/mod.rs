@@ -41,6 +41,7 @@
 //! | 64 | counter, optional | u32, never lower in a later artifact; 0 if it is not there |
 //! | 65 | signature, optional, last | the name of a public key, 8 bytes, and an Ed25519 signature, 64 bytes (see `SignedPart`) |
 //! | 66 | sample, optional, before 65, for hosts | what is known of the calibration points: see `SampleFacts` in calib-fit |
+//! | 68 | rotations, optional, before 65 | statements by which keys name the next one, the first key's first: see `slot::Rotation` |
 //!
 //! An artifact has at most one of the sections 32, 33 and 35, which say what is done. One without a calibrator
 //! ([`Method::OperatingPoint`], [`Method::PredictionSet`]) has 33 or 35, and no other but 1, 34, 64 and 65. A key is the bits of a
@@ -98,6 +99,7 @@ pub use monitors::{Alarms, MonitorParts, Monitors};
 pub use parsed::Artifact;
 pub(crate) use parsed::Rule;
 pub use score_intervals::{Rate, ScoreBins, ScoreIntervalParts, ScoreIntervals};
+pub(crate) use section::optional_section;
 pub use signature::{KeyId, SIGNATURE_SECTION_LEN, Signature, SignedPart, sign};
 pub use tables::{Table, Tables};
 pub use writer::{ArtifactWriter, WriteError};

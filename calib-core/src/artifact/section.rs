@@ -57,6 +57,12 @@ impl<'a> Payloads<'a> {
     }
 }
 
+/// Returns the payload of the first section of a kind that is not known here, in an artifact that parses; `None` if there is none.
+pub(crate) fn optional_section(artifact: &[u8], kind: u16) -> Option<&[u8]> {
+    let sections = Sections::new(artifact.get(PREFIX_LEN..)?);
+    sections.flatten().find(|section| section.kind == kind).map(|section| section.payload)
+}
+
 /// One section as it lies in the artifact.
 struct Section<'a> {
     offset: usize,

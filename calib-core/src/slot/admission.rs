@@ -4,6 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::record::NO_KEY;
 use crate::artifact::{Artifact, CRC_32C, ClassifierId, KeyId, ParseError};
 
 /// What the monitors of a device have room for: an artifact that asks for an [action](Artifact::monitor_action) on their alarms is refused
@@ -46,6 +47,27 @@ pub trait Trust {
 
     /// Returns the name of the key with which artifacts must be signed; `None` if they need no signature.
     fn key(&self) -> Option<KeyId>;
+
+    /// Returns the name of the key that signed an accepted artifact, if it took the place of another key.
+    ///
+    /// The slots keep it, so that no earlier key is accepted afterwards.
+    fn successor(&self, _artifact: &Artifact<'_>, _bytes: &[u8]) -> Option<KeyId> {
+        None
+    }
+
+    /// Checks that an accepted artifact is signed with this key, which took the place of another one, or with one that took its place.
+    ///
+    /// # Errors
+    ///
+    /// If it is signed with an earlier key, or with one that an earlier key named.
+    fn check_after(
+        &self,
+        _successor: KeyId,
+        _artifact: &Artifact<'_>,
+        _bytes: &[u8],
+    ) -> Result<(), SignatureError> {
+        Ok(())
+    }
 }
 
 /// Accepts artifacts of anybody, signed or not, without looking at the signature.
@@ -133,6 +155,19 @@ impl<T: Trust> Admission<T> {
         digest.update(&self.classifier.0);
         digest.update(&self.trusted_key().map_or([0; 8], |key| key.0));
         digest.finalize()
+    }
+
+    /// Returns what the slots keep of the key that signed an admitted artifact.
+    pub(super) fn successor(&self, admitted: &Admitted<'_>) -> KeyId {
+        self.trust.successor(&admitted.artifact, admitted.bytes).unwrap_or(NO_KEY)
+    }
+
+    /// Checks that an admitted artifact is not signed with a key in whose place another one came.
+    pub(super) fn check_after(&self, successor: KeyId, admitted: &Admitted<'_>) -> Result<(), Refused> {
+        if successor == NO_KEY {
+            return Ok(());
+        }
+        self.trust.check_after(successor, &admitted.artifact, admitted.bytes).map_err(Refused::Signature)
     }
 
     /// Makes an admission of artifacts that `trust` accepts, for the classifier with this identity, on a device without monitors.

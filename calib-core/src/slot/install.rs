@@ -77,7 +77,7 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     ///
     /// If the artifact is not admitted, is too large, or has a lower counter than the newest calibrator in the slots. If signatures
     /// are demanded, also if it has no counter, or that of another calibrator. [`InstallError::Reload`] if the store would not know
-    /// what it replaces.
+    /// what it replaces. Also if it is signed with a key in whose place another one came.
     pub fn begin(&mut self, bytes: &[u8]) -> Result<Install, F> {
         let admitted = self.admission.admit(bytes).map_err(InstallError::Refused)?;
         let (identity, counter) = (admitted.artifact().identity(), admitted.artifact().counter());
@@ -89,8 +89,9 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         if counter == 0 && self.admission.trusted_key().is_some() {
             return Err(InstallError::NoCounter);
         }
-        let offered = Record { sequence: 0, counter, len_bytes, crc: CRC_32C.checksum(bytes) };
-        let plan = self.plan(offered, bytes)?;
+        let (crc, successor) = (CRC_32C.checksum(bytes), self.admission.successor(&admitted));
+        let offered = Record { sequence: 0, counter, len_bytes, crc, successor };
+        let plan = self.plan(offered, &admitted)?;
         let next = if self.current.is_some() { Step::MakeSure } else { Step::Erase { at: 0 } };
         Ok(Install { identity, plan, next })
     }

@@ -4,11 +4,11 @@
 //! slot    0            artifact, its last write unit filled up with erased bytes
 //!         ...          erased
 //!         len - 288    note of what was newest before this installation: "CLST", counter u32, the artifact's CRC-32C u32,
-//!                      CRC-32C u32 of classifier and key, 12 zeros, CRC-32C u32 of the 28 bytes before; or erased
+//!                      CRC-32C u32 of classifier and key, the same name or 8 zeros, 4 zeros, CRC-32C u32 of the 28 bytes before; or erased
 //!         len - 256    note of an installation into the other slot, likewise
 //!         len - 224    5 units for marks: the first three beside the record in use, the others erased
-//!         len - 64     record: "CSLT", sequence u32, counter u32, artifact length u32, its CRC-32C u32, 8 zeros,
-//!                      CRC-32C u32 of the 28 bytes before
+//!         len - 64     record: "CSLT", sequence u32, counter u32, artifact length u32, its CRC-32C u32, name of a
+//!                      key that took the place of another one or 8 zeros, CRC-32C u32 of the 28 bytes before
 //!         len - 32     first mark: every bit programmed
 //! ```
 //!
@@ -64,6 +64,10 @@
 //!    those for which it was written. So if one slot is lost, a lower counter is still refused. [`SlotStore::fallback_from`] reports
 //!    a calibrator that is active in place of a newer one.
 //!
+//! 8. *A key in whose place another one came is not accepted again*: if another key named the key of an artifact ([`Rotation`]), the record of the
+//!    slot names that key, and so does the note in the other slot. An artifact is installed only if its chain of keys contains the key of the newest
+//!    calibrator. What keeps the newest counter keeps this name: both are written together, and a cut leaves both or neither.
+//!
 //! If neither slot is valid there is no calibrator, and [`SlotStore::load`] returns the fault of each slot. If the active one may be
 //! older than what is in the other slot, [`SlotStore::fallback_from`] says so.
 //!
@@ -92,6 +96,7 @@ mod note;
 mod plan;
 mod record;
 mod region;
+mod rotation;
 mod store;
 mod trailer;
 #[cfg(feature = "ed25519")]
@@ -102,6 +107,7 @@ pub use buffer::{ArtifactBuffer, BufferFull};
 pub use error::{InstallError, SlotFault};
 pub use install::{Install, Progress, Receipt};
 pub use layout::{Erased, LayoutError, SlotLayout};
+pub use rotation::{MAX_ROTATIONS, ROTATION_LEN, ROTATION_SECTION, Rotation};
 pub use store::{SlotContent, SlotStore, UnusableSlot, slot_trailer};
 #[cfg(feature = "ed25519")]
 #[cfg_attr(docsrs, doc(cfg(feature = "ed25519")))]

@@ -5,7 +5,7 @@ use embedded_storage::nor_flash::NorFlash;
 use super::layout::When;
 use super::record::{RECORD_LEN, Record};
 use super::region::Region;
-use crate::artifact::CRC_32C;
+use crate::artifact::{CRC_32C, KeyId};
 
 const MAGIC: [u8; 4] = *b"CLST";
 const CRC_AT: usize = RECORD_LEN - 4;
@@ -16,11 +16,13 @@ pub(super) struct Note {
     pub(super) counter: u32,
     /// The CRC-32C of the artifact.
     pub(super) crc: u32,
+    /// The name of the key that signed it, if it took the place of another one.
+    pub(super) successor: KeyId,
 }
 
 impl Note {
     pub(super) const fn of(record: &Record) -> Self {
-        Self { counter: record.counter, crc: record.crc }
+        Self { counter: record.counter, crc: record.crc, successor: record.successor }
     }
 
     fn to_bytes(self, whose: u32) -> [u8; RECORD_LEN] {
@@ -29,6 +31,7 @@ impl Note {
         bytes[4..8].copy_from_slice(&self.counter.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.crc.to_le_bytes());
         bytes[12..16].copy_from_slice(&whose.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.successor.0);
         let crc = CRC_32C.checksum(&bytes[..CRC_AT]);
         bytes[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
         bytes
@@ -37,7 +40,8 @@ impl Note {
     /// Returns the note in these bytes; `None` unless every bit is right, and it is about calibrators that are accepted here.
     fn parse(bytes: &[u8; RECORD_LEN], whose: u32) -> Option<Self> {
         let word = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes);
-        let note = Self { counter: word(4)?, crc: word(8)? };
+        let successor = KeyId(*bytes.get(16..)?.first_chunk()?);
+        let note = Self { counter: word(4)?, crc: word(8)?, successor };
         (note.to_bytes(whose) == *bytes).then_some(note)
     }
 }
@@ -69,9 +73,11 @@ mod tests {
 
     #[test]
     fn the_bytes_are_pinned_and_no_other_is_taken() {
-        let (note, whose) = (Note { counter: 7, crc: 0xDEAD_BEEF }, 0x0102_0304);
+        let (note, whose) =
+            (Note { counter: 7, crc: 0xDEAD_BEEF, successor: KeyId(*b"key name") }, 0x0102_0304);
         let bytes = note.to_bytes(whose);
         assert_eq!(bytes[..16], b"CLST\x07\0\0\0\xEF\xBE\xAD\xDE\x04\x03\x02\x01"[..]);
+        assert_eq!(bytes[16..28], *b"key name\0\0\0\0");
         assert_eq!((Note::parse(&bytes, whose), Note::parse(&bytes, whose + 1)), (Some(note), None));
         for bit in 0..8 * bytes.len() {
             let mut bad = bytes;

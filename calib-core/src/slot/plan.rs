@@ -2,7 +2,7 @@
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash};
 
-use super::admission::Trust;
+use super::admission::{Admitted, Trust};
 use super::error::{InstallError, SlotFault};
 use super::note::Note;
 use super::record::Record;
@@ -32,7 +32,8 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
     /// # Errors
     ///
     /// If the device may not take it, or does not know what it would replace.
-    pub(super) fn plan(&mut self, offered: Record, bytes: &[u8]) -> Result<Plan, F> {
+    pub(super) fn plan(&mut self, offered: Record, admitted: &Admitted<'_>) -> Result<Plan, F> {
+        let bytes = admitted.bytes();
         let trailers = [self.region.trailer(0), self.region.trailer(1)];
         if (0..2).zip(trailers).any(|(slot, trailer)| self.is_news(slot, trailer)) {
             return Err(InstallError::Reload);
@@ -44,6 +45,9 @@ impl<F: NorFlash, T: Trust> SlotStore<F, T> {
         let before = [self.noted, noted, of_slots].into_iter().flatten().max_by_key(|note| note.counter);
         if let Some(held) = before.map(|newest| newest.counter).filter(|&held| counter < held) {
             return Err(InstallError::Downgrade { held, offered: counter });
+        }
+        if let Some(newest) = before {
+            self.admission.check_after(newest.successor, admitted).map_err(InstallError::Refused)?;
         }
         let [first, second] = trailers;
         if let Some(Current { slot, record }) = self.current

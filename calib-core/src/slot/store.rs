@@ -8,8 +8,9 @@ use super::buffer::ArtifactBuffer;
 use super::error::SlotFault;
 use super::layout::{LayoutError, SlotLayout, UNIT_LEN};
 use super::note::Note;
-use super::record::{Record, TRAILER_LEN};
+use super::record::{NO_KEY, Record, TRAILER_LEN};
 use super::region::{READ_TRIES, Region};
+use super::rotation::signed_by_successor;
 use super::trailer::Trailer;
 use crate::artifact::{Artifact, CRC_32C, Identity};
 
@@ -327,7 +328,8 @@ pub fn slot_trailer(
         return None;
     }
     let crc = CRC_32C.checksum(bytes);
-    let record = Record { sequence, counter: artifact.counter(), len_bytes, crc };
+    let successor = signed_by_successor(artifact, bytes).unwrap_or(NO_KEY);
+    let record = Record { sequence, counter: artifact.counter(), len_bytes, crc, successor };
     let mut trailer = [!layout.erased.byte(); TRAILER_LEN as usize];
     trailer.first_chunk_mut().map(|start| *start = record.to_bytes())?;
     Some(trailer)

@@ -4,9 +4,17 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest, Sha512};
 
 use super::admission::{SignatureError, Trust};
+use super::rotation::{MAX_ROTATIONS, Rotation, signed_by_successor};
 use crate::artifact::{Artifact, KeyId, SignedPart};
 
-/// A public key: only artifacts signed by its owner are accepted.
+/// A public key: only artifacts signed by its owner are accepted, or by the owner of a key that it names.
+///
+/// The owner may name another key in its place ([`Rotation`]). An artifact that is signed with that key contains a chain of statements, which begins
+/// with this key. Its counter is at least that of each statement.
+///
+/// Once such an artifact is installed, the slots remember the name of its key ([`Trust::successor`]). From then on only artifacts are installed
+/// whose chain contains that key. So a key is revoked as soon as the next one has signed an artifact that is installed: what it signs
+/// afterwards, whatever the counter, is refused, and so is a key that it names instead.
 ///
 /// A signature is verified as in RFC 8032, with the stricter rules of `verify_strict`: neither the key nor a part of the signature
 /// may be of small order. A signature then fits one message and one key only.
@@ -54,6 +62,41 @@ impl TrustedKey {
         Ok(Self { key, id })
     }
 
+    /// Returns the key that an artifact's chain ends with, after verifying each statement.
+    fn last(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<Self, SignatureError> {
+        let mut key = *self;
+        if signed_by_successor(artifact, bytes).is_none() {
+            return Ok(key);
+        }
+        let mut least = 0;
+        for rotation in Rotation::chain_of(bytes).ok_or(SignatureError::Wrong)?.take(MAX_ROTATIONS) {
+            let message = Rotation::message(&rotation.next, rotation.counter);
+            key.verify(&message, &Signature::from_bytes(&rotation.signature))?;
+            // An artifact that was signed too early, or statements out of order.
+            if rotation.counter < least || artifact.counter() < rotation.counter {
+                return Err(SignatureError::Wrong);
+            }
+            least = rotation.counter;
+            key = Self::new(&rotation.next).map_err(|_| SignatureError::Wrong)?;
+        }
+        Ok(key)
+    }
+
+    /// Checks that the owner of this very key signed an artifact.
+    fn check_own(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError> {
+        let signature = artifact.signature().ok_or(SignatureError::Missing)?;
+        if signature.key != self.id {
+            return Err(SignatureError::OtherKey(signature.key));
+        }
+        let message = SignedPart::of(bytes).ok_or(SignatureError::Wrong)?.message();
+        self.verify(&message, &Signature::from_bytes(signature.bytes))
+    }
+
+    /// Verifies a signature of a message.
+    fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), SignatureError> {
+        self.key.verify_strict(message, signature).map_err(|_| SignatureError::Wrong)
+    }
+
     /// Returns the key's name.
     pub const fn id(&self) -> KeyId {
         self.id
@@ -62,17 +105,31 @@ impl TrustedKey {
 
 impl Trust for TrustedKey {
     fn check(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<(), SignatureError> {
-        let signature = artifact.signature().ok_or(SignatureError::Missing)?;
-        if signature.key != self.id {
-            return Err(SignatureError::OtherKey(signature.key));
-        }
-        let message = SignedPart::of(bytes).ok_or(SignatureError::Wrong)?.message();
-        let signature = Signature::from_bytes(signature.bytes);
-        self.key.verify_strict(&message, &signature).map_err(|_| SignatureError::Wrong)
+        self.last(artifact, bytes)?.check_own(artifact, bytes)
     }
 
     fn key(&self) -> Option<KeyId> {
         Some(self.id)
+    }
+
+    fn successor(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Option<KeyId> {
+        signed_by_successor(artifact, bytes)
+    }
+
+    fn check_after(
+        &self,
+        successor: KeyId,
+        artifact: &Artifact<'_>,
+        bytes: &[u8],
+    ) -> Result<(), SignatureError> {
+        let is_successor = |rotation: Rotation| Self::new(&rotation.next).is_ok_and(|key| key.id == successor);
+        match Rotation::chain_of(bytes).is_some_and(|mut chain| chain.any(is_successor)) {
+            true => Ok(()),
+            false => {
+                let revoked = artifact.signature().map(|by| SignatureError::OtherKey(by.key));
+                Err(revoked.unwrap_or(SignatureError::Missing))
+            }
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 mod fit;
 mod flash;
 mod marks;
+#[cfg(feature = "ed25519")]
+mod rotation;
 mod seen;
 mod steps;
 mod trust;

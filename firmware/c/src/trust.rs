@@ -61,4 +61,25 @@ impl Trust for Trusted {
             Self::Key(key) => key.key(),
         }
     }
+
+    fn successor(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Option<KeyId> {
+        match self {
+            Self::Anybody => None,
+            #[cfg(feature = "ed25519")]
+            Self::Key(key) => key.successor(artifact, bytes),
+        }
+    }
+
+    fn check_after(
+        &self,
+        successor: KeyId,
+        artifact: &Artifact<'_>,
+        bytes: &[u8],
+    ) -> core::result::Result<(), SignatureError> {
+        match self {
+            Self::Anybody => calib_core::Anybody.check_after(successor, artifact, bytes),
+            #[cfg(feature = "ed25519")]
+            Self::Key(key) => key.check_after(successor, artifact, bytes),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A sample of what `cargo xtask faults` runs.
 
 use calib_campaigns::faults::{
-    Geometry, Scale, counters, cuts, forgeries, half_erased, pairs, rest, sequences, worn,
+    Geometry, Scale, counters, cuts, forgeries, half_erased, pairs, rest, rotations, sequences, worn,
 };
 
 #[test]
@@ -39,6 +39,14 @@ fn no_bit_at_rest_brings_an_older_calibrator_without_a_word() {
     let report = rest(Scale::Sample);
     assert_eq!(report.violations, [""; 0]);
     assert!(report.newest > 500 && report.told > 100 && report.blind > 100, "{report}");
+}
+
+#[test]
+fn a_key_in_whose_place_another_one_came_is_refused_whatever_the_power_does() {
+    let report = rotations(Scale::Sample);
+    assert_eq!(report.violations, [""; 0]);
+    assert!(report.cuts.iter().all(|&cuts| cuts > 1000), "{report}");
+    assert!(report.refused > 10_000 && report.before > 500, "{report}");
 }
 
 #[test]

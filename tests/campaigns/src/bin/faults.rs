@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use calib_campaigns::faults::{
-    Scale, counters, cuts, forgeries, half_erased, numbers, pairs, rest, sequences, use_device, worn,
+    Scale, counters, cuts, forgeries, half_erased, numbers, pairs, rest, rotations, sequences, use_device,
+    worn,
 };
 use calib_campaigns::lives::lives;
 use calib_campaigns::start_c;
@@ -14,7 +15,7 @@ use calib_campaigns::start_c;
 /// A part by name, and whether it runs if none is named: on calib-core's own store, and on that of the library for C.
 type Part = (&'static str, [bool; 2], fn(Scale) -> bool);
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     ("cuts", [true, true], |scale| part(|| cuts(scale), |report| &report.violations)),
     ("pairs", [true, true], |scale| part(|| pairs(scale), |report| &report.violations)),
     ("sequences", [true, true], all_sequences),
@@ -22,6 +23,7 @@ const PARTS: [Part; 10] = [
     ("rest", [true, true], |scale| part(|| rest(scale), |report| &report.violations)),
     ("worn", [true, false], |scale| part(|| worn(scale), |report| &report.violations)),
     ("counters", [true, false], |scale| part(|| counters(scale), |report| &report.violations)),
+    ("rotations", [true, false], |scale| part(|| rotations(scale), |report| &report.violations)),
     ("forgeries", [true, false], |scale| {
         let mut is_clean = false;
         let judged = || forgeries(scale);

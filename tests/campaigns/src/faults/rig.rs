@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use calib_core::slot::{InstallError, Receipt};
-use calib_core::{Anybody, ArtifactBuffer, Identity, SlotLayout, SlotStore};
+use calib_core::slot::{InstallError, Receipt, Trust};
+use calib_core::{Admission, ArtifactBuffer, Identity, SlotLayout, SlotStore};
 
 use crate::faults::artifacts::{Aligned, admission};
 use crate::faults::chip::{OnChip, on_chip};
@@ -44,7 +44,7 @@ pub trait Store {
     fn free(self: Box<Self>) -> Flash;
 }
 
-impl<const WRITE: usize, const SECTOR: usize> Store for SlotStore<Chip<WRITE, SECTOR>, Anybody> {
+impl<const WRITE: usize, const SECTOR: usize, T: Trust> Store for SlotStore<Chip<WRITE, SECTOR>, T> {
     fn install(&mut self, artifact: &[u8]) -> Result<Receipt, Failure> {
         self.install(artifact)
     }
@@ -88,11 +88,17 @@ pub fn use_device(start: Start) {
 pub(crate) struct Rig {
     pub(crate) flash: Flash,
     pub(crate) layout: SlotLayout,
+    start: Start,
 }
 
 impl Rig {
     /// Slots of one sector, or two if a sector is small, apart from each other and from the ends of the flash.
     pub(crate) fn new(geometry: Geometry, seed: u64) -> Self {
+        Self::starting(geometry, seed, DEVICE.get().copied().unwrap_or(open))
+    }
+
+    /// The same of another device.
+    pub(crate) fn starting(geometry: Geometry, seed: u64, start: Start) -> Self {
         let per_slot = if geometry.sector <= 1024 { 2 } else { 1 };
         let sector = geometry.sector as u32;
         // Short sectors, too, begin where every device can have a slot.
@@ -100,7 +106,7 @@ impl Rig {
         let offsets = [gap, 2 * gap + len_bytes];
         let layout = SlotLayout { offsets, len_bytes, erased: geometry.erased };
         let sectors = (3 * gap + 2 * len_bytes) / sector;
-        Self { flash: Flash::new(geometry, sectors as usize, seed), layout }
+        Self { flash: Flash::new(geometry, sectors as usize, seed), layout, start }
     }
 
     /// Where a slot is.
@@ -119,8 +125,7 @@ impl Rig {
     pub(crate) fn run<R>(&mut self, work: impl FnOnce(&mut dyn Store, Option<Loaded>) -> R) -> R {
         let empty = Flash::new(self.flash.geometry(), 0, 0);
         let flash = std::mem::replace(&mut self.flash, empty);
-        let start = DEVICE.get().copied().unwrap_or(open);
-        let (mut store, loaded) = start(flash, self.layout);
+        let (mut store, loaded) = (self.start)(flash, self.layout);
         let result = work(&mut *store, loaded);
         self.flash = store.free();
         result
@@ -180,19 +185,18 @@ pub(crate) fn which((bytes, identity): &Loaded, known: &[&Aligned]) -> Result<us
 
 /// A store over the chip that the flash's geometry asks for, and what is in force.
 fn open(flash: Flash, layout: SlotLayout) -> (Box<dyn Store>, Option<Loaded>) {
-    on_chip(flash, Open(layout))
+    on_chip(flash, Open(layout, admission()))
 }
 
 /// Opens a store.
-struct Open(SlotLayout);
+pub(crate) struct Open<T>(pub(crate) SlotLayout, pub(crate) Admission<T>);
 
-impl OnChip for Open {
+impl<T: Trust + 'static> OnChip for Open<T> {
     type Result = (Box<dyn Store>, Option<Loaded>);
 
     fn on<const WRITE: usize, const SECTOR: usize>(self, chip: Chip<WRITE, SECTOR>) -> Self::Result {
         let mut buffer = ArtifactBuffer::<WORDS>::new();
-        let (store, loaded) =
-            SlotStore::open(chip, self.0, admission(), &mut buffer).expect("the layout fits");
+        let (store, loaded) = SlotStore::open(chip, self.0, self.1, &mut buffer).expect("the layout fits");
         let loaded = loaded.ok().map(|admitted| (admitted.bytes().to_vec(), admitted.artifact().identity()));
         (Box::new(store), loaded)
     }
