@@ -9,8 +9,9 @@ use crate::artifact::{Artifact, KeyId, SignedPart};
 
 /// A public key: only artifacts signed by its owner are accepted, or by the owner of a key that it names.
 ///
-/// The owner may name another key in its place ([`Rotation`]). An artifact that is signed with that key contains a chain of statements, which begins
-/// with this key. Its counter is at least that of each statement.
+/// The owner may name another key in its place ([`Rotation`]). An artifact that is signed with that key contains a chain of statements, one of
+/// which this key signed. Its counter is at least that of each statement. Statements before the one that names this key are not looked at:
+/// the same artifact serves devices that were built with any key of the chain.
 ///
 /// Once such an artifact is installed, the slots remember the name of its key ([`Trust::successor`]). From then on only artifacts are installed
 /// whose chain contains that key. So a key is revoked as soon as the next one has signed an artifact that is installed: what it signs
@@ -65,11 +66,14 @@ impl TrustedKey {
     /// Returns the key that an artifact's chain ends with, after verifying each statement.
     fn last(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<Self, SignatureError> {
         let mut key = *self;
-        if signed_by_successor(artifact, bytes).is_none() {
+        if self.successor(artifact, bytes).is_none() {
             return Ok(key);
         }
+        let own = |rotation: Rotation| rotation.next == *self.key.as_bytes();
+        let chain = || Rotation::chain_of(bytes).ok_or(SignatureError::Wrong);
+        let before = chain()?.position(own).map_or(0, |at| at + 1);
         let mut least = 0;
-        for rotation in Rotation::chain_of(bytes).ok_or(SignatureError::Wrong)?.take(MAX_ROTATIONS) {
+        for rotation in chain()?.skip(before).take(MAX_ROTATIONS) {
             let message = Rotation::message(&rotation.next, rotation.counter);
             key.verify(&message, &Signature::from_bytes(&rotation.signature))?;
             // An artifact that was signed too early, or statements out of order.
@@ -113,7 +117,7 @@ impl Trust for TrustedKey {
     }
 
     fn successor(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Option<KeyId> {
-        signed_by_successor(artifact, bytes)
+        signed_by_successor(artifact, bytes).filter(|key| *key != self.id)
     }
 
     fn check_after(
@@ -122,8 +126,10 @@ impl Trust for TrustedKey {
         artifact: &Artifact<'_>,
         bytes: &[u8],
     ) -> Result<(), SignatureError> {
-        let is_successor = |rotation: Rotation| Self::new(&rotation.next).is_ok_and(|key| key.id == successor);
-        match Rotation::chain_of(bytes).is_some_and(|mut chain| chain.any(is_successor)) {
+        let is_successor =
+            |rotation: Rotation| Self::new(&rotation.next).is_ok_and(|key| key.id == successor);
+        let is_own = successor == self.id;
+        match is_own || Rotation::chain_of(bytes).is_some_and(|mut chain| chain.any(is_successor)) {
             true => Ok(()),
             false => {
                 let revoked = artifact.signature().map(|by| SignatureError::OtherKey(by.key));

@@ -1,9 +1,7 @@
 //! A key that names another one in its place.
 
 use calib_core::artifact::{ArtifactWriter, Header, SIGNATURE_SECTION_LEN, sign};
-use calib_core::slot::{
-    InstallError, MAX_ROTATIONS, ROTATION_SECTION, Refused, Rotation, SignatureError,
-};
+use calib_core::slot::{InstallError, MAX_ROTATIONS, ROTATION_SECTION, Refused, Rotation, SignatureError};
 use calib_core::{Admission, Artifact, ArtifactBuffer, Identity, SlotStore, TrustedKey};
 use ed25519_dalek::{Signer, SigningKey};
 
@@ -103,6 +101,31 @@ fn a_key_is_revoked_once_the_next_one_has_signed_what_is_installed() {
         );
         store.install(signed(9, &[to_b, to_c], &c).as_bytes()).unwrap();
     }
+}
+
+/// One artifact for devices that were built with any of the keys, and for those whose firmware replaced the key.
+#[test]
+fn a_device_may_be_built_with_any_key_of_the_chain() {
+    let [a, b, c] = [1, 2, 3].map(key);
+    let (to_b, to_c) = (rotation(&a, &b, 6), rotation(&b, &c, 8));
+    let last = signed(8, &[to_b, to_c], &c);
+    for first in [&a, &b, &c] {
+        open(Flash::erased(), first).install(last.as_bytes()).unwrap();
+    }
+    // Built with the last key, a device needs no chain, before and after one.
+    let mut store = open(Flash::erased(), &c);
+    for (counter, chain) in [(7, &[][..]), (8, &[to_b, to_c]), (9, &[])] {
+        store.install(signed(counter, chain, &c).as_bytes()).unwrap();
+    }
+    // New firmware trusts B, where the slots say that B took the place of A.
+    let mut store = open(Flash::erased(), &a);
+    store.install(signed(6, &[to_b], &b).as_bytes()).unwrap();
+    let mut store = open(store.free(), &b);
+    store.install(signed(7, &[], &b).as_bytes()).unwrap();
+    assert_eq!(refusal(&mut store, &signed(8, &[], &a)), SignatureError::OtherKey(public(&a).id()));
+    // Statements after the key still count.
+    let stolen = rotation(&a, &c, 8);
+    assert_eq!(refusal(&mut store, &signed(8, &[to_b, stolen], &c)), SignatureError::Wrong);
 }
 
 #[test]

@@ -38,6 +38,53 @@ fn what_is_signed_is_verified_and_nothing_else() {
     said!();
 }
 
+/// A device that was built with the first key accepts what the last one signs, and no owner in between signs alone.
+#[test]
+fn a_key_names_the_next_one() {
+    let workplace = fitted();
+    for key in ["a", "b", "c"] {
+        workplace.ok(&format!("calib keygen -o {key}.pem"));
+    }
+    workplace.ok("calib rotate-key --key a.pem --next b.pem.pub --counter 6 -o ab.json");
+    let said = workplace
+        .json("calib rotate-key --key b.pem --next c.pem.pub --counter 7 --chain ab.json -o abc.json --json");
+    assert_eq!((&said["statements"], &said["counter"]), (&2.into(), &7.into()));
+    workplace.ok("calib sign cal.bin --key c.pem --chain abc.json -o signed.bin");
+    for key in ["a", "b", "c"] {
+        let verified = workplace.json(&format!("calib verify signed.bin --key {key}.pem.pub --json"));
+        assert_eq!(verified["valid"], true, "{key}");
+    }
+    let signed = workplace.inspect("signed.bin");
+    assert_eq!(signed["next_keys"][1], serde_json::json!({"key": said["next"], "counter": 7}));
+    assert_eq!(signed["tables"], workplace.inspect("cal.bin")["tables"]);
+    workplace.ok("calib apply cal.bin --scores cal.csv -o plain.csv");
+    workplace.ok("calib apply signed.bin --scores cal.csv -o chained.csv");
+    assert_eq!(workplace.bytes("plain.csv"), workplace.bytes("chained.csv"));
+
+    let workplace = workplace.with("bad.json", "{\"chain\": []}").with("none.json", "{\"chain\": 1}");
+    for line in [
+        // Another key than the chain's last, one that is named already, too early, and twice.
+        "calib sign cal.bin --key b.pem --chain abc.json -o x.bin",
+        "calib rotate-key --key a.pem --next c.pem.pub --counter 8 --chain ab.json -o x.json",
+        "calib rotate-key --key b.pem --next b.pem.pub --counter 8 --chain ab.json -o x.json",
+        "calib rotate-key --key b.pem --next c.pem.pub --counter 5 --chain ab.json -o x.json",
+        "calib rotate-key --key a.pem --next b.pem.pub --counter 0 -o x.json",
+        "calib rotate-key --key a.pem --next b.pem.pub --counter 6 -o ab.json",
+        "calib sign signed.bin --key c.pem --chain abc.json -o x.bin",
+        // No chains.
+        "calib sign cal.bin --key b.pem --chain bad.json -o x.bin",
+        "calib sign cal.bin --key b.pem --chain none.json -o x.bin",
+        "calib sign cal.bin --key b.pem --chain b.pem.pub -o x.bin",
+        "calib sign cal.bin --key b.pem --chain /dev/zero -o x.bin",
+    ] {
+        workplace.says(line);
+    }
+    workplace.ok("calib rotate-key --key a.pem --next b.pem.pub --counter 8 -o late.json");
+    workplace.says("calib sign cal.bin --key b.pem --chain late.json -o x.bin");
+    assert!(!workplace.path().join("x.bin").exists() && !workplace.path().join("x.json").exists());
+    said!();
+}
+
 /// Signed without a counter, it could be put in the place of every newer one.
 #[test]
 fn what_has_no_counter_is_not_signed() {

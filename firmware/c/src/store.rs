@@ -25,10 +25,10 @@ pub const CALIB_BUFFER_WORDS: usize = 514;
 pub const CALIB_BUFFER_WORDS: usize = 515;
 /// Words, of 8 bytes, of a `calib_store_t`.
 #[cfg(target_pointer_width = "32")]
-pub const CALIB_STORE_WORDS: usize = 48;
+pub const CALIB_STORE_WORDS: usize = 50;
 /// Words, of 8 bytes, of a `calib_store_t`.
 #[cfg(target_pointer_width = "64")]
-pub const CALIB_STORE_WORDS: usize = 56;
+pub const CALIB_STORE_WORDS: usize = 62;
 /// In `calib_slots_t.active`: neither slot holds a calibrator that is accepted.
 pub const CALIB_NO_SLOT: u8 = 255;
 

@@ -17,6 +17,8 @@ pub(crate) enum Part {
     Flash,
     /// Power cuts against the counters that a device keeps, on the same model: a part of those on flash.
     Counters,
+    /// Power cuts while keys change: a part of those on flash.
+    Rotations,
     /// Bits that turn at rest and in silent reads: a part of those on flash.
     Rest,
     /// Lives of devices with monitors that are switched off all the time.
@@ -38,13 +40,14 @@ impl FromStr for Part {
         match name {
             "flash" => Ok(Self::Flash),
             "counters" => Ok(Self::Counters),
+            "rotations" => Ok(Self::Rotations),
             "lives" => Ok(Self::Lives),
             "rest" => Ok(Self::Rest),
             "numbers" => Ok(Self::Numbers),
             "c" => Ok(Self::C),
             "kills" => Ok(Self::Kills),
             "load" => Ok(Self::Load),
-            _ => Err("there are flash, counters, rest, lives, numbers, c, kills and load"),
+            _ => Err("there are flash, counters, rotations, rest, lives, numbers, c, kills and load"),
         }
     }
 }
@@ -74,6 +77,9 @@ pub(crate) fn faults(setup: Setup, flags::Faults { long, only, load }: &flags::F
     }
     if *only == Some(Part::Counters) {
         suite(&["counters"])?;
+    }
+    if *only == Some(Part::Rotations) {
+        suite(&["rotations"])?;
     }
     if *only == Some(Part::Rest) {
         suite(&["rest"])?;

@@ -60,7 +60,7 @@ xflags::xflags! {
             /// Take longer: ten times the images and artifacts.
             optional --long
             /// Run only this part: flash (on a model of flash: power cuts at every step of an installation, worn and
-            /// half-erased flash, counters, forgeries), counters (those of flash about a device's counters alone), rest (those of flash about bits that turn at rest), lives, c (power cuts and half-erased flash, through the callbacks of the library for C), kills (of the emulator during updates) or load (a serial line full of
+            /// half-erased flash, counters, forgeries), counters (those of flash about a device's counters alone), rotations (those of flash about keys), rest (those of flash about bits that turn at rest), lives, c (power cuts and half-erased flash, through the callbacks of the library for C), kills (of the emulator during updates) or load (a serial line full of
             /// malformed frames).
             optional --only part: Part
             /// For how many minutes the serial line is under load.

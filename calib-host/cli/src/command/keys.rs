@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use calib_fit::StoredArtifact;
 use calib_io::decision_log::Decision;
-use calib_io::files::{PrivateKey, PublicKey, read_artifact};
+use calib_io::files::{KeyChain, Location, PrivateKey, Problem, PublicKey, read_artifact};
 use clap::Args;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
@@ -34,6 +35,38 @@ pub(crate) struct Keygen {
     force: bool,
     /// Print where the keys are, and the key's name, as JSON on standard output.
     #[arg(long)]
+    json: bool,
+}
+
+/// Name the key that takes the place of another one.
+///
+/// The owner of the old key states that the next key takes its place, in artifacts whose counter is --counter or higher.
+/// Artifacts that are signed with the next key contain the statement (`calib sign --chain`), and devices with the old
+/// key accept them.
+///
+/// As soon as such an artifact is installed on a device, the device refuses what the old key signs.
+#[derive(Args)]
+pub(crate) struct RotateKey {
+    /// Private key that is replaced.
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    key: PathBuf,
+    /// Public key that takes its place.
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    next: PathBuf,
+    /// Chain that ends with the replaced key, if that key took the place of another one.
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    chain: Option<PathBuf>,
+    /// Least counter of artifacts that the next key signs.
+    #[arg(long, value_name = "N", help_heading = DATA)]
+    counter: u32,
+    /// Output file for the chain.
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
+    output: PathBuf,
+    /// Replace an existing output.
+    #[arg(long, help_heading = OUTPUT)]
+    force: bool,
+    /// Print the keys as JSON on standard output.
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -89,6 +122,51 @@ impl Run for Keygen {
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let line = on("calib sign ARTIFACT --key", given.text("output")?);
         let why = "ARTIFACT: one with a counter above 0 (calib fit --counter)";
+        Some((line.into_iter().chain(words("-o signed.bin")).collect(), why.into()))
+    }
+}
+
+impl Run for RotateKey {
+    const TELLS: bool = true;
+    const NOT_STREAMED: Option<&str> = Some("a chain is kept for later: give -o its name");
+
+    fn run(self, cx: &Context) -> Result<(), Error> {
+        let (key, next) = (PrivateKey::read(&self.key)?, PublicKey::read(&self.next)?);
+        let before = self.chain.as_deref().map(KeyChain::read).transpose()?.unwrap_or_default();
+        let place = self.chain.as_deref().unwrap_or(&self.next);
+        let chain = before
+            .and(&key, &next, self.counter)
+            .map_err(|cause| Error::input(Location::file(place), Problem::Chain(cause)))?;
+        chain.write(&self.output, self.force)?;
+        let (old, statements) = (key.public().id(), chain.rotations().len());
+        if self.json {
+            #[derive(Serialize)]
+            struct Json<'a> {
+                output: &'a Path,
+                key: String,
+                next: String,
+                counter: u32,
+                statements: usize,
+            }
+            let (key, next) = (old.to_string(), next.id().to_string());
+            let (output, counter) = (&*self.output, self.counter);
+            return cx.print_json(&Json { output, key, next, counter, statements });
+        }
+        if !cx.quiet {
+            writeln!(
+                cx.stderr(),
+                "{}: key {} takes the place of key {old} from counter {} on; statements: {statements}",
+                self.output.display(),
+                next.id(),
+                self.counter
+            )?;
+        }
+        Ok(())
+    }
+
+    fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
+        let line = on("calib sign ARTIFACT --key NEXT --chain", given.text("output")?);
+        let why = "NEXT: the private key that goes with --next";
         Some((line.into_iter().chain(words("-o signed.bin")).collect(), why.into()))
     }
 }

@@ -84,6 +84,7 @@ commands! {
     Fleet(fleet::FleetCommand),
     Sql(Box<sql::Sql>),
     Keygen(keys::Keygen),
+    RotateKey(keys::RotateKey),
     Sign(Box<sign::Sign>),
     Verify(keys::Verify),
     Bundle(bundle::BundleCommand),

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use calib_fit::VectorKind;
+use calib_fit::{StoredArtifact, VectorKind};
 use calib_io::decision_log::{Decision, Entry, LogOutputError, LogWriter, Logged};
-use calib_io::files::{Location, PrivateKey, Problem, read_artifact};
+use calib_io::files::{KeyChain, Location, PrivateKey, Problem, read_artifact};
 use calib_io::protocol::{Case, measure, read_protocol};
 use clap::Args;
 use serde::Serialize;
@@ -39,6 +39,9 @@ pub(crate) struct Sign {
     /// Private key.
     #[arg(long, value_name = "FILE", help_heading = DATA)]
     key: PathBuf,
+    /// Chain that ends with the private key, for devices that were built with an earlier key (`calib rotate-key`).
+    #[arg(long, value_name = "FILE", help_heading = DATA)]
+    chain: Option<PathBuf>,
     #[command(flatten)]
     judged: JudgedOptions,
     /// Output file for the signed artifact.
@@ -114,6 +117,7 @@ impl Run for Sign {
         let output = self.output.as_deref().expect("clap asks for it");
         let stored = read_artifact(&self.artifact)?;
         self.check_counter(stored.artifact().counter())?;
+        let stored = self.with_chain(stored, &key)?;
         let signed = key
             .sign(&stored)
             .map_err(|by| Error::input(Location::file(&self.artifact), Problem::Signed(by)))?;
@@ -157,6 +161,18 @@ impl Sign {
         }
     }
 
+    /// The artifact with the chain of keys that is asked for.
+    fn with_chain(&self, stored: StoredArtifact, key: &PrivateKey) -> Result<StoredArtifact, Error> {
+        let Some(path) = &self.chain else { return Ok(stored) };
+        if let Some(by) = stored.artifact().signature() {
+            return Err(Error::input(Location::file(&self.artifact), Problem::Signed(by.key)));
+        }
+        let chain = KeyChain::read(path)?;
+        chain
+            .put_into(&stored, &key.public())
+            .map_err(|cause| Error::input(Location::file(path), Problem::Chain(cause)))
+    }
+
     /// Signs what keeps a protocol, and adds the decision to the log.
     fn by_protocol(&self, key: &PrivateKey, protocol: &Path, cx: &Context) -> Result<(), Error> {
         let judged = &self.judged;
@@ -165,9 +181,10 @@ impl Sign {
             return Err(Error::Usage("what a protocol accepts goes to a file: give -o its name".into()));
         }
         let protocol = read_protocol(protocol)?;
-        let new = NamedArtifact::read(&self.artifact, 0)?;
+        let mut new = NamedArtifact::read(&self.artifact, 0)?;
+        self.check_counter(new.stored.artifact().counter())?;
+        new.stored = self.with_chain(new.stored, key)?;
         let artifact = new.stored.artifact();
-        self.check_counter(artifact.counter())?;
         if let Some(signature) = artifact.signature() {
             return Err(Error::input(Location::file(&self.artifact), Problem::Signed(signature.key)));
         }

@@ -13,7 +13,17 @@ pub(super) const COMMANDS: [(&str, &[&str]); 6] = [
     (
         "Deploy",
         &[
-            "export", "flash", "push", "status", "monitor", "label", "fleet", "keygen", "sign", "verify",
+            "export",
+            "flash",
+            "push",
+            "status",
+            "monitor",
+            "label",
+            "fleet",
+            "keygen",
+            "rotate-key",
+            "sign",
+            "verify",
             "bundle",
         ],
     ),

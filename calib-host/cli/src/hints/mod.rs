@@ -13,8 +13,8 @@ use calib_fit::passes::PassError;
 use calib_io::bundle::BundleError;
 use calib_io::export::ExportError;
 use calib_io::files::{
-    CostsError, FileError, Format, Location, OutputError, Problem, ProtocolError, Row, UnsupportedFormat,
-    is_missing,
+    ChainError, CostsError, FileError, Format, Location, OutputError, Problem, ProtocolError, Row,
+    UnsupportedFormat, is_missing,
 };
 use calib_io::input::are_thousands;
 
@@ -404,6 +404,7 @@ fn of_format(problem: &Problem) -> Option<String> {
         }
         Problem::Key { private: true } => "make a pair of keys with `calib keygen`, and give the one without .pub".into(),
         Problem::Key { private: false } => "make a pair of keys with `calib keygen`, and give the .pub file".into(),
+        Problem::Chain(cause) => of_chain(cause).into(),
         Problem::Signed(_) => "sign the artifact that `calib fit` wrote".into(),
         Problem::NoCounter => {
             "fit again with --counter 1, or a higher number than in every calibrator that was signed before".into()
@@ -474,6 +475,21 @@ fn ragged(expected: u64, got: u64) -> String {
         1 => "remove the line, if it is a title or a footer, such as the number of rows; or repair the row"
             .into(),
         _ => "remove or repair the row".into(),
+    }
+}
+
+fn of_chain(error: &ChainError) -> &'static str {
+    match error {
+        ChainError::Json(_) | ChainError::Length(0) | ChainError::Key(_) | ChainError::Signature(_) => {
+            "give the file that `calib rotate-key` wrote"
+        }
+        ChainError::Length(_) | ChainError::TooLong => {
+            "build new firmware with the last key: its chain begins again"
+        }
+        ChainError::Counter { .. } => "give a higher --counter",
+        ChainError::Repeated(_) => "make a new key with `calib keygen`",
+        ChainError::End { .. } => "give the private key that the chain ends with",
+        ChainError::Early { .. } => "fit again with a higher --counter",
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use calib_core::artifact::{FORMAT_VERSION, Header, HeaderFlags, Rate, Reduction, ScoreIntervals, TableForm};
+use calib_core::slot::Rotation;
 use calib_core::{Artifact, BinFlags, Calibrator, Margin, ProbInterval};
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{
@@ -11,6 +12,8 @@ use calib_fit::artifact::{
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
 use calib_fit::stats::{decimals, places_between, thousands};
+use calib_io::files::PublicKey;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::form::{ShownTable, direct_table, in_steps, within};
@@ -25,7 +28,7 @@ pub(crate) fn print_artifact(path: &Path, stored: &StoredArtifact, out: &mut dyn
     print_name(path, artifact, out)?;
     print_fit(artifact, out)?;
     writeln!(out, "data        sha256 {}", hex::encode(artifact.header().provenance.data_sha256))?;
-    print_origin(artifact, out)?;
+    print_origin(stored, out)?;
     if let Some(sample) = stored.sample() {
         writeln!(out, "rows        hash {}", hex::encode(sample.rows.to_bytes()))?;
     }
@@ -141,8 +144,24 @@ pub(super) fn print_flags(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
+/// A key that took the place of another one, and the least counter of what it signs.
+#[derive(Serialize)]
+struct NextKey {
+    key: Option<String>,
+    counter: u32,
+}
+
+fn next_keys(stored: &StoredArtifact) -> Vec<NextKey> {
+    let named = |rotation: &Rotation| NextKey {
+        key: PublicKey::from_bytes(&rotation.next).map(|key| key.id().to_string()),
+        counter: rotation.counter,
+    };
+    stored.rotations().iter().map(named).collect()
+}
+
 /// Where it comes from.
-pub(super) fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print_origin(stored: &StoredArtifact, out: &mut dyn Write) -> io::Result<()> {
+    let artifact = stored.artifact();
     let header = artifact.header();
     if let Some(id) = header.provenance.classifier {
         writeln!(out, "classifier  {id}")?;
@@ -152,6 +171,10 @@ pub(super) fn print_origin(artifact: &Artifact<'_>, out: &mut dyn Write) -> io::
     }
     if let Some(signature) = artifact.signature() {
         writeln!(out, "signature   with key {}, not verified here: see `calib verify`", signature.key)?;
+    }
+    for NextKey { key, counter } in next_keys(stored) {
+        let key = key.as_deref().unwrap_or("unknown");
+        writeln!(out, "next key    {key}, from counter {counter} on")?;
     }
     writeln!(out, "written by  calib {}", header.provenance.tool_version)
 }
@@ -350,6 +373,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "len_bytes": artifact.len_bytes(),
         "counter": artifact.counter(),
         "signed_with": artifact.signature().map(|signature| signature.key.to_string()),
+        "next_keys": next_keys(stored),
         "method": header.method.to_string(),
         "reduction": header.reduction.to_string(),
         "k": header.reduction.top_k(),

@@ -29,7 +29,7 @@ pub(crate) fn print_screen(path: &Path, stored: &StoredArtifact, out: &mut dyn W
         print_labeled(&label.to_lowercase(), &text, out)?;
     }
     print_flags(artifact, out)?;
-    print_origin(artifact, out)?;
+    print_origin(stored, out)?;
     if let Calibrator::Vector(calibrator) = artifact.calibrator() {
         let mut lines = Vec::new();
         print_vector(&calibrator, &mut lines)?;

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use calib_core::artifact::PREFIX_LEN;
+use calib_core::artifact::{PREFIX_LEN, SectionKind, WriteError};
+use calib_core::slot::{ROTATION_SECTION, Rotation};
 use calib_core::{Artifact, ParseError};
+
+use super::write::written;
 
 /// The length of a section's own head in bytes: kind, flags and length.
 pub const SECTION_HEAD_LEN: usize = 8;
@@ -46,6 +49,31 @@ impl StoredArtifact {
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self.parsed.borrow_owner())
+    }
+
+    /// Returns an artifact with a chain of statements, by which one key takes the place of another, in place of the chain that it has. It
+    /// has the same calibrator and counter, another identity, and no signature.
+    ///
+    /// # Errors
+    ///
+    /// If it becomes too long.
+    pub fn with_rotations(&self, chain: &[Rotation]) -> Result<Self, WriteError> {
+        const WRITTEN: [u16; 3] =
+            [SectionKind::Header as u16, SectionKind::Signature as u16, ROTATION_SECTION];
+        let chain: Vec<u8> = chain.iter().flat_map(Rotation::to_bytes).collect();
+        let bytes = written(|writer| {
+            writer.header(self.artifact().header())?;
+            self.sections()
+                .filter(|(kind, ..)| !WRITTEN.contains(kind))
+                .try_for_each(|(kind, mandatory, payload)| writer.section(kind, mandatory, payload))?;
+            writer.section(ROTATION_SECTION, false, &chain)
+        })?;
+        Ok(Self::from_bytes(&bytes).expect("only an optional section differs"))
+    }
+
+    /// The chain of statements by which one key takes the place of another; empty if there is none.
+    pub fn rotations(&self) -> Vec<Rotation> {
+        Rotation::chain_of(self.as_bytes()).map(Iterator::collect).unwrap_or_default()
     }
 
     /// The sections: kind, whether it is mandatory, payload.

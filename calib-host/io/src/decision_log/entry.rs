@@ -1,6 +1,7 @@
 //! What an entry says.
 
 use calib_core::artifact::{Header, Provenance, SectionKind};
+use calib_core::slot::ROTATION_SECTION;
 use calib_fit::StoredArtifact;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -64,7 +65,8 @@ pub struct ArtifactName {
     pub identity: String,
     /// Its rollback counter.
     pub counter: u32,
-    /// The SHA-256 of what it contains, in hex, except for the counter, the name of its parent and the version of calib.
+    /// The SHA-256 of what it contains, in hex, except for the counter, the statements of keys, the name of its
+    /// parent and the version of calib.
     pub calibrator: String,
 }
 
@@ -88,8 +90,12 @@ impl From<&Protocol> for ProtocolName {
 
 impl From<&StoredArtifact> for ArtifactName {
     fn from(stored: &StoredArtifact) -> Self {
-        const LEFT_OUT: [u16; 3] =
-            [SectionKind::Header as u16, SectionKind::Counter as u16, SectionKind::Signature as u16];
+        const LEFT_OUT: [u16; 4] = [
+            SectionKind::Header as u16,
+            SectionKind::Counter as u16,
+            SectionKind::Signature as u16,
+            ROTATION_SECTION,
+        ];
         let artifact = stored.artifact();
         let header = artifact.header();
         let own = header.provenance.parameters.split(' ').filter(|pair| !pair.starts_with("parent="));

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use calib_core::artifact::{KeyId, SIGNATURE_SECTION_LEN, sign};
-use calib_core::slot::{SignatureError, Trust};
+use calib_core::slot::{Rotation, SignatureError, Trust};
 use calib_core::{Artifact, TrustedKey};
 use calib_fit::artifact::StoredArtifact;
 use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
@@ -160,6 +160,13 @@ impl PrivateKey {
         Ok(signed)
     }
 
+    /// States that another key takes the place of this one in artifacts whose counter is at least this one.
+    pub fn name(&self, next: &PublicKey, counter: u32) -> Rotation {
+        let next = next.to_bytes();
+        let signature = self.0.sign(&Rotation::message(&next, counter)).to_bytes();
+        Rotation { next, counter, signature }
+    }
+
     /// Signs a payload that is no artifact, as DSSE does: its type is signed with it, and so no signature passes for one of something else.
     ///
     /// ```
@@ -199,6 +206,18 @@ impl PublicKey {
         let key = VerifyingKey::from_public_key_pem(pem).ok()?;
         let trusted = TrustedKey::new(key.as_bytes()).ok()?;
         Some(Self { key, trusted })
+    }
+
+    /// The key with these 32 bytes; `None` if they are no public Ed25519 key.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
+        let key = VerifyingKey::from_bytes(bytes).ok()?;
+        Some(Self { key, trusted: TrustedKey::new(bytes).ok()? })
+    }
+
+    /// Whether the key made a statement with [`PrivateKey::name`].
+    pub fn named(&self, rotation: &Rotation) -> bool {
+        let message = Rotation::message(&rotation.next, rotation.counter);
+        self.key.verify_strict(&message, &Signature::from_bytes(&rotation.signature)).is_ok()
     }
 
     /// The text of the key's file.

@@ -6,10 +6,12 @@
 //! This is the lowest room: it knows artifacts and the errors of the fitting, and no other room.
 
 mod artifact;
+mod chain_error;
 mod costs_error;
 mod error;
 mod fault;
 mod format;
+mod key_chain;
 mod keys;
 mod location;
 mod missing;
@@ -22,10 +24,12 @@ mod unsupported;
 
 pub(crate) use artifact::artifact_of_bytes;
 pub use artifact::read_artifact;
+pub use chain_error::ChainError;
 pub use costs_error::CostsError;
 pub use error::FileError;
 pub(crate) use fault::{Fault, score_problem};
 pub use format::Format;
+pub use key_chain::KeyChain;
 pub use keys::{NotAPublicKey, PrivateKey, PublicKey, RandomError};
 pub use location::{Location, Row};
 pub use missing::is_missing;

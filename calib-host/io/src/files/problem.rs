@@ -3,6 +3,7 @@
 use calib_core::artifact::KeyId;
 use calib_core::{ParseError, ScoreEncoding};
 
+use super::chain_error::ChainError;
 use super::costs_error::CostsError;
 use super::format::Format;
 use super::location::Location;
@@ -357,6 +358,9 @@ pub enum Problem {
         /// Whether the key should be private.
         private: bool,
     },
+    /// The file is no chain of keys, or does not go with the key or the artifact.
+    #[error(transparent)]
+    Chain(ChainError),
     /// The artifact is signed already, with this key.
     #[error("the artifact is signed already, with key {0}")]
     Signed(KeyId),

@@ -213,8 +213,6 @@ class Calibrator:
           from      to   value     low    high  rows
              0  0.5568    0.09  0.0542  0.1385   200
         0.5568       1  0.6432  0.5724  0.7097   200
-        >>> calibrator.table.to_frame().shape
-        (2, 6)
         """
         tables = json.loads(self._artifact.tables())
         ends = (0.0, 1.0) if self._facts["scores"] != "margins" and not self.takes_codes else (-np.inf, np.inf)

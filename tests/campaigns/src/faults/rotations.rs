@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use calib_core::artifact::{ArtifactWriter, KeyId, SIGNATURE_SECTION_LEN, sign};
-use calib_core::slot::{
-    InstallError, ROTATION_SECTION, Refused, Rotation, SignatureError, Trust,
-};
+use calib_core::slot::{InstallError, ROTATION_SECTION, Refused, Rotation, SignatureError, Trust};
 use calib_core::{Admission, Artifact, Identity, SlotLayout, TrustedKey};
 use ed25519_dalek::{Signer, SigningKey};
 
