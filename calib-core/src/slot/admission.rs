@@ -59,7 +59,7 @@ pub trait Trust {
     ///
     /// # Errors
     ///
-    /// If it is signed with an earlier key, or with one that an earlier key named.
+    /// [`SignatureError::Revoked`] if it is signed with an earlier key, or with one that an earlier key named.
     fn check_after(
         &self,
         _successor: KeyId,
@@ -131,6 +131,8 @@ pub enum SignatureError {
     OtherKey(KeyId),
     /// The signature is not the trusted key's signature of this artifact.
     Wrong,
+    /// The signature names this key, in whose place another one came.
+    Revoked(KeyId),
 }
 
 impl Trust for Anybody {
@@ -237,6 +239,9 @@ impl fmt::Display for SignatureError {
         match self {
             Self::Missing => f.write_str("the artifact is not signed"),
             Self::OtherKey(key) => write!(f, "the artifact is signed with another key, {key}"),
+            Self::Revoked(key) => {
+                write!(f, "the artifact is signed with key {key}, in whose place another key came on this device")
+            }
             Self::Wrong => f.write_str("the signature does not match the artifact"),
         }
     }

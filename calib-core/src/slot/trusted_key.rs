@@ -132,7 +132,7 @@ impl Trust for TrustedKey {
         match is_own || Rotation::chain_of(bytes).is_some_and(|mut chain| chain.any(is_successor)) {
             true => Ok(()),
             false => {
-                let revoked = artifact.signature().map(|by| SignatureError::OtherKey(by.key));
+                let revoked = artifact.signature().map(|by| SignatureError::Revoked(by.key));
                 Err(revoked.unwrap_or(SignatureError::Missing))
             }
         }

@@ -70,7 +70,7 @@ fn a_key_is_revoked_once_the_next_one_has_signed_what_is_installed() {
     assert_eq!(refusal(&mut store, &signed(6, &[], &b)), SignatureError::OtherKey(public(&b).id()));
     store.install(signed(6, &[to_b], &b).as_bytes()).unwrap();
 
-    let old = SignatureError::OtherKey(public(&a).id());
+    let old = SignatureError::Revoked(public(&a).id());
     for restarted in [false, true] {
         if restarted {
             store = open(store.free(), &a);
@@ -80,13 +80,13 @@ fn a_key_is_revoked_once_the_next_one_has_signed_what_is_installed() {
         let stolen = rotation(&a, &thief, 7);
         assert_eq!(
             refusal(&mut store, &signed(7, &[stolen], &thief)),
-            SignatureError::OtherKey(public(&thief).id())
+            SignatureError::Revoked(public(&thief).id())
         );
         store.install(signed(7, &[to_b], &b).as_bytes()).unwrap();
     }
     let to_c = rotation(&b, &c, 8);
     store.install(signed(8, &[to_b, to_c], &c).as_bytes()).unwrap();
-    assert_eq!(refusal(&mut store, &signed(9, &[to_b], &b)), SignatureError::OtherKey(public(&b).id()));
+    assert_eq!(refusal(&mut store, &signed(9, &[to_b], &b)), SignatureError::Revoked(public(&b).id()));
 
     // The newest slot is lost to damage: its name is kept beside the other calibrator.
     for damaged in [SLOT_LEN - 60, SLOT_LEN + SLOT_LEN - 60] {
@@ -96,7 +96,7 @@ fn a_key_is_revoked_once_the_next_one_has_signed_what_is_installed() {
         assert_eq!(refusal(&mut store, &signed(u32::MAX, &[], &a)), old, "{damaged}");
         assert_eq!(
             refusal(&mut store, &signed(9, &[to_b], &b)),
-            SignatureError::OtherKey(public(&b).id()),
+            SignatureError::Revoked(public(&b).id()),
             "{damaged}"
         );
         store.install(signed(9, &[to_b, to_c], &c).as_bytes()).unwrap();

@@ -337,7 +337,7 @@
 #define CALIB_ERROR_CLASSIFIER -22
 
 /**
- * The artifact is not signed with the trusted key.
+ * The artifact is not signed with the trusted key, or another key took its place.
  */
 #define CALIB_ERROR_SIGNATURE -23
 
@@ -672,14 +672,14 @@
 /**
  * Words, of 8 bytes, of a `calib_store_t`.
  */
-#define CALIB_STORE_WORDS 48
+#define CALIB_STORE_WORDS 50
 #endif
 
 #if defined(CALIB_64_BITS)
 /**
  * Words, of 8 bytes, of a `calib_store_t`.
  */
-#define CALIB_STORE_WORDS 56
+#define CALIB_STORE_WORDS 62
 #endif
 
 /**

@@ -32,7 +32,7 @@ pub const CALIB_ERROR_BLANK: i32 = -20;
 pub const CALIB_ERROR_ARTIFACT: i32 = -21;
 /// The artifact is for another classifier.
 pub const CALIB_ERROR_CLASSIFIER: i32 = -22;
-/// The artifact is not signed with the trusted key.
+/// The artifact is not signed with the trusted key, or another key took its place.
 pub const CALIB_ERROR_SIGNATURE: i32 = -23;
 /// The 32 bytes are no public key.
 pub const CALIB_ERROR_KEY: i32 = -24;

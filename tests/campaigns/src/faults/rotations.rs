@@ -192,7 +192,7 @@ fn one_cut(rig: &mut Rig, signed: &Signed, at: usize, report: &mut RotationRepor
         let mut tried = rig.clone();
         tried.flash.restart();
         match tried.try_install(forged) {
-            Err(InstallError::Refused(Refused::Signature(SignatureError::OtherKey(_)))) => {
+            Err(InstallError::Refused(Refused::Signature(SignatureError::Revoked(_)))) => {
                 report.refused += 1
             }
             // The slots are not what they were a moment ago: nothing is installed.
@@ -207,7 +207,7 @@ fn one_cut(rig: &mut Rig, signed: &Signed, at: usize, report: &mut RotationRepor
     }
     for forged in &signed.old {
         match rig.try_install(forged) {
-            Err(InstallError::Refused(Refused::Signature(SignatureError::OtherKey(_)))) => {
+            Err(InstallError::Refused(Refused::Signature(SignatureError::Revoked(_)))) => {
                 report.refused += 1
             }
             other => return Err(format!("a revoked key after the installation: {other:?}")),

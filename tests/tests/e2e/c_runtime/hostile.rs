@@ -8,7 +8,7 @@ use calib_core::ClassifierId;
 use calib_core::artifact::MonitorAction;
 use calib_core::wire::{RequestBody, Scores};
 use calib_host::StoredArtifact;
-use calib_host::io::files::PrivateKey;
+use calib_host::io::files::{KeyChain, PrivateKey};
 use calib_tests::SEES_THE_LIBRARY;
 
 use super::{artifacts, device, in_c};
@@ -153,6 +153,8 @@ fn slots_with_a_key_take_what_is_signed_and_newer() {
     let folder = tempfile::tempdir().unwrap();
     let stranger = PrivateKey::generate().unwrap();
     let signed = |bins, counter| owner().sign(&calibrator(bins, counter, Some(ID))).unwrap();
+    let chain = KeyChain::default().and(owner(), &stranger.public(), 5).unwrap();
+    let next = chain.put_into(&calibrator(12, 5, Some(ID)), &stranger.public()).unwrap();
     let files = [
         ("key", owner().public().to_bytes().to_vec()),
         ("other key", stranger.public().to_bytes().to_vec()),
@@ -161,6 +163,8 @@ fn slots_with_a_key_take_what_is_signed_and_newer() {
         ("newer", signed(9, 4)),
         ("uncounted", signed(10, 0)),
         ("unsigned", calibrator(11, 5, Some(ID)).as_bytes().to_vec()),
+        ("next", stranger.sign(&next).unwrap()),
+        ("revoked", signed(13, 6)),
     ]
     .map(|(name, bytes)| written(folder.path(), name, &bytes));
     assert!(checks(folder.path(), "hostile_signed.c", &files) > 15);

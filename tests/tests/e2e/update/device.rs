@@ -9,7 +9,7 @@ use calib_core::wire::{
 use calib_core::{ClassifierId, Identity, Outcome, Uncalibrated};
 use calib_host::StoredArtifact;
 use calib_host::io::device::serial::{DeviceError, Link, Stage, push};
-use calib_host::io::files::PrivateKey;
+use calib_host::io::files::{KeyChain, PrivateKey};
 use calib_tests::{Board, TtyDevice, changes, kills};
 use serialport::TTYPort;
 
@@ -190,6 +190,36 @@ fn a_changed_program_is_calibrated_by_its_own_or_says_that_it_is_not() {
     let report = changes(images, 4).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!((report.kills, report.calibrated + report.uncalibrated), (4, 8), "{report:?}");
     assert!(report.calibrated > 3, "{report:?}");
+}
+
+#[test]
+fn a_device_with_a_key_takes_what_the_next_key_signs_and_then_refuses_the_first() {
+    let (owner, next) = (owner(), PrivateKey::generate().unwrap());
+    let chain = KeyChain::default().and(owner, &next.public(), 2).unwrap();
+    let by_owner =
+        |artifact: &StoredArtifact| StoredArtifact::from_bytes(&owner.sign(artifact).unwrap()).unwrap();
+    let by_next = |artifact: &StoredArtifact| {
+        let chained = chain.put_into(artifact, &next.public()).unwrap();
+        StoredArtifact::from_bytes(&next.sign(&chained).unwrap()).unwrap()
+    };
+    let mut device = TtyDevice::new(Board::Virt, &signed(Board::Virt)).unwrap();
+    device.switch_on().unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
+    push(&mut link, &by_owner(&calibrator(7, 1, Some(ID))), |_| ()).unwrap();
+    let second = by_next(&calibrator(8, 2, Some(ID)));
+    push(&mut link, &second, |_| ()).unwrap();
+    assert_eq!(in_force(&mut link), Some(second.artifact().identity()));
+    drop(link);
+
+    device.switch_off();
+    device.switch_on().unwrap();
+    let mut link = device.link(retry_policy()).unwrap();
+    assert_eq!(in_force(&mut link), Some(second.artifact().identity()));
+    let revoked = SignatureError::Revoked(owner.public().id());
+    let expected = UpdateRefusal::Refused(Refused::Signature(revoked));
+    let refused = push(&mut link, &by_owner(&calibrator(9, 9, Some(ID))), |_| ());
+    assert!(matches!(&refused, Err(DeviceError::Refused(found)) if *found == expected), "{refused:?}");
+    push(&mut link, &by_next(&calibrator(9, 3, Some(ID))), |_| ()).unwrap();
 }
 
 #[test]

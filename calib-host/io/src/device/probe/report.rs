@@ -56,7 +56,7 @@ impl DeviceReport {
     ///
     /// Why not.
     pub fn accepts(&self, artifact: &StoredArtifact) -> Result<u8, Rejection> {
-        let artifact = artifact.artifact();
+        let (artifact, has_chain) = (artifact.artifact(), !artifact.rotations().is_empty());
         let identity = artifact.identity();
         let in_force = self.in_force();
         if let (Some(slot), Some(content)) = (self.slots.in_force, in_force)
@@ -73,6 +73,7 @@ impl DeviceReport {
         let key = artifact.signature().map(|signature| signature.key);
         if let Some(device) = self.slots.trusted_key
             && key != Some(device)
+            && !has_chain
         {
             return Err(Rejection::Key { device, artifact: key });
         }
