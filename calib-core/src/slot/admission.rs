@@ -240,7 +240,10 @@ impl fmt::Display for SignatureError {
             Self::Missing => f.write_str("the artifact is not signed"),
             Self::OtherKey(key) => write!(f, "the artifact is signed with another key, {key}"),
             Self::Revoked(key) => {
-                write!(f, "the artifact is signed with key {key}, in whose place another key came on this device")
+                write!(
+                    f,
+                    "the artifact is signed with key {key}, in whose place another key came on this device"
+                )
             }
             Self::Wrong => f.write_str("the signature does not match the artifact"),
         }
