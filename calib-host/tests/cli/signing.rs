@@ -54,6 +54,8 @@ fn a_key_names_the_next_one() {
         let verified = workplace.json(&format!("calib verify signed.bin --key {key}.pem.pub --json"));
         assert_eq!(verified["valid"], true, "{key}");
     }
+    workplace.says("calib verify signed.bin --key a.pem.pub");
+    workplace.says("calib verify signed.bin --key c.pem.pub");
     let signed = workplace.inspect("signed.bin");
     assert_eq!(signed["next_keys"][1], serde_json::json!({"key": said["next"], "counter": 7}));
     assert_eq!(signed["tables"], workplace.inspect("cal.bin")["tables"]);

@@ -219,6 +219,7 @@ impl Verify {
                 "identity": id.to_string(),
                 "counter": counter,
                 "key": key.id().to_string(),
+                "signed_with": stored.artifact().signature().map(|signature| signature.key.to_string()),
                 "valid": verdict.is_ok(),
                 "reason": verdict.err().map(|cause| cause.to_string()),
             }))?;
@@ -226,14 +227,16 @@ impl Verify {
         match verdict {
             Ok(()) if self.json => Ok(()),
             Ok(()) => {
-                let mut out = cx.stdout();
-                writeln!(
-                    out,
-                    "{}: id {id}, counter {counter}, signed with key {}",
-                    path.display(),
-                    key.id()
-                )?;
-                Ok(())
+                let by = stored.artifact().signature().map_or(key.id(), |signature| signature.key);
+                let place = match by == key.id() {
+                    true => String::new(),
+                    false => format!(", which took the place of key {}", key.id()),
+                };
+                Ok(writeln!(
+                    cx.stdout(),
+                    "{}: id {id}, counter {counter}, signed with key {by}{place}",
+                    path.display()
+                )?)
             }
             Err(cause) => Err(Error::Mismatch(format!(
                 "{}: {cause}\n  key  {} ({})",
