@@ -4,18 +4,18 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest, Sha512};
 
 use super::admission::{SignatureError, Trust};
-use super::rotation::{MAX_ROTATIONS, Rotation, signed_by_successor};
+use super::rotation::{Rotation, signed_by_successor};
 use crate::artifact::{Artifact, KeyId, SignedPart};
 
 /// A public key: only artifacts signed by its owner are accepted, or by the owner of a key that it names.
 ///
 /// The owner may name another key in its place ([`Rotation`]). An artifact that is signed with that key contains a chain of statements, one of
-/// which this key signed. Its counter is at least that of each statement. Statements before the one that names this key are not looked at:
-/// the same artifact serves devices that were built with any key of the chain.
+/// which this key signed. Its counter is at least that of each statement. Statements before the one that names this key do not
+/// count: the same artifact serves devices that were built with any key of the chain.
 ///
 /// Once such an artifact is installed, the slots remember the name of its key ([`Trust::successor`]). From then on only artifacts are installed
-/// whose chain contains that key. So a key is revoked as soon as the next one has signed an artifact that is installed: what it signs
-/// afterwards, whatever the counter, is refused, and so is a key that it names instead.
+/// that statements from this key over that one lead to. So a key is revoked as soon as the next one has signed an artifact that is installed: what it signs
+/// afterwards, whatever the counter, is refused, and so is another key that it names.
 ///
 /// A signature is verified as in RFC 8032, with the stricter rules of `verify_strict`: neither the key nor a part of the signature
 /// may be of small order. A signature then fits one message and one key only.
@@ -63,17 +63,30 @@ impl TrustedKey {
         Ok(Self { key, id })
     }
 
-    /// Returns the key that an artifact's chain ends with, after verifying each statement.
-    fn last(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<Self, SignatureError> {
-        let mut key = *self;
-        if self.successor(artifact, bytes).is_none() {
-            return Ok(key);
-        }
+    /// Returns the statements that lead from this key to the one that signed an artifact: none if this key did.
+    ///
+    /// Statements before the one that names this key are left out, since nobody verifies them here.
+    fn path<'b>(
+        &self,
+        artifact: &Artifact<'_>,
+        bytes: &'b [u8],
+    ) -> Result<impl Iterator<Item = Rotation> + use<'b>, SignatureError> {
+        let is_led = self.successor(artifact, bytes).is_some();
         let own = |rotation: Rotation| rotation.next == *self.key.as_bytes();
-        let chain = || Rotation::chain_of(bytes).ok_or(SignatureError::Wrong);
-        let before = chain()?.position(own).map_or(0, |at| at + 1);
-        let mut least = 0;
-        for rotation in chain()?.skip(before).take(MAX_ROTATIONS) {
+        let (before, path) = match is_led {
+            false => (0, None),
+            true => {
+                let chain = || Rotation::chain_of(bytes).ok_or(SignatureError::Wrong);
+                (chain()?.position(own).map_or(0, |at| at + 1), Some(chain()?))
+            }
+        };
+        Ok(path.into_iter().flatten().skip(before))
+    }
+
+    /// Returns the key that an artifact's path ends with, after verifying each statement.
+    fn last(&self, artifact: &Artifact<'_>, bytes: &[u8]) -> Result<Self, SignatureError> {
+        let (mut key, mut least) = (*self, 0);
+        for rotation in self.path(artifact, bytes)? {
             let message = Rotation::message(&rotation.next, rotation.counter);
             key.verify(&message, &Signature::from_bytes(&rotation.signature))?;
             // An artifact that was signed too early, or statements out of order.
@@ -128,8 +141,7 @@ impl Trust for TrustedKey {
     ) -> Result<(), SignatureError> {
         let is_successor =
             |rotation: Rotation| Self::new(&rotation.next).is_ok_and(|key| key.id == successor);
-        let is_own = successor == self.id;
-        match is_own || Rotation::chain_of(bytes).is_some_and(|mut chain| chain.any(is_successor)) {
+        match successor == self.id || self.path(artifact, bytes)?.any(is_successor) {
             true => Ok(()),
             false => {
                 let revoked = artifact.signature().map(|by| SignatureError::Revoked(by.key));

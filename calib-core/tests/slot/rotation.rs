@@ -103,6 +103,29 @@ fn a_key_is_revoked_once_the_next_one_has_signed_what_is_installed() {
     }
 }
 
+/// The statement that names B is public: whoever has A can put it, or one that nobody verifies, beside a signature of A.
+#[test]
+fn a_statement_that_names_the_next_key_does_not_help_the_revoked_one() {
+    let [a, b, thief] = [1, 2, 3].map(key);
+    let to_b = rotation(&a, &b, 6);
+    let stolen = rotation(&a, &thief, 6);
+    let forged = |next: &SigningKey| Rotation { signature: [0; 64], ..rotation(&a, next, 0) };
+    let mut store = open(Flash::erased(), &a);
+    store.install(signed(6, &[to_b], &b).as_bytes()).unwrap();
+    for (chain, by) in [
+        (&[to_b][..], &a),
+        (&[forged(&b), forged(&a)], &a),
+        (&[to_b, forged(&a)], &a),
+        (&[forged(&b), forged(&a), stolen], &thief),
+        (&[to_b, forged(&a), stolen], &thief),
+    ] {
+        let revoked = SignatureError::Revoked(public(by).id());
+        assert_eq!(refusal(&mut store, &signed(7, chain, by)), revoked, "{}", chain.len());
+    }
+    assert_eq!(refusal(&mut store, &signed(7, &[to_b, stolen], &thief)), SignatureError::Wrong);
+    store.install(signed(7, &[to_b], &b).as_bytes()).unwrap();
+}
+
 /// One artifact for devices that were built with any of the keys, and for those whose firmware replaced the key.
 #[test]
 fn a_device_may_be_built_with_any_key_of_the_chain() {

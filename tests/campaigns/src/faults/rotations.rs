@@ -35,8 +35,8 @@ pub struct RotationReport {
 struct Signed {
     /// What is installed in order.
     chain: [Aligned; 4],
-    /// By the first key, and by a key that the first one names, too.
-    old: [Aligned; 2],
+    /// By the first key, and by a key that the first one names, too; then likewise with statements that name the right key.
+    old: [Aligned; 4],
 }
 
 /// [`TrustedKey`], which remembers what it said of the same bytes: a campaign asks a million times about a few artifacts.
@@ -114,6 +114,7 @@ impl Signed {
     fn new() -> Self {
         let [a, b, c, thief] = [1, 2, 3, 4].map(key);
         let (to_b, to_c, stolen) = (rotation(&a, &b, 4), rotation(&b, &c, 6), rotation(&a, &thief, 4));
+        let unsigned = |key| Rotation { signature: [0; 64], ..rotation(&a, key, 0) };
         let of = |name, counter| Recipe::new(name, 3, counter);
         Self {
             chain: [
@@ -122,7 +123,12 @@ impl Signed {
                 signed(of(3, 5), &[to_b], &b),
                 signed(of(5, 6), &[to_b, to_c], &c),
             ],
-            old: [signed(of(7, u32::MAX), &[], &a), signed(of(8, u32::MAX), &[stolen], &thief)],
+            old: [
+                signed(of(7, u32::MAX), &[], &a),
+                signed(of(8, u32::MAX), &[stolen], &thief),
+                signed(of(9, u32::MAX), &[to_b], &a),
+                signed(of(10, u32::MAX), &[unsigned(&b), unsigned(&a), stolen], &thief),
+            ],
         }
     }
 }
@@ -141,7 +147,7 @@ fn of_geometry(geometry: Geometry, seed: u64, scale: Scale) -> RotationReport {
     let mut report = RotationReport::default();
     let signed = Signed::new();
     let stride = scale.pick(61, 1, 1);
-    // Each cut in so many natures of flash.
+    // Natures of flash for each cut.
     let repeats = scale.pick(1, 2, 4) as u64;
     for at in 1..signed.chain.len() {
         let mut prepared = Rig::starting(geometry, seed, start);
