@@ -295,12 +295,8 @@ pub(crate) fn calibration_curve<'py>(
     };
     let (probs, hits) = (probs.as_slice()?, hits.as_slice()?);
     check_count(probs.len(), hits.len())?;
-    let probs = check_probs(Slice::F64(probs))?;
-    let bins = working(py, || {
-        let of = |(&prob, &hit): (&f64, &bool)| Prediction { class: 1, prob, bin: 0, hit };
-        let rows: Vec<Prediction> = probs.iter().zip(hits).map(of).collect();
-        reliability(&rows, PredictionKind::Binary, binning, 0.05)
-    })?;
+    check_unit(probs)?;
+    let bins = working(py, || reliability(probs, hits, binning, 0.05))?;
     let rates: Vec<f64> = bins.iter().map(|bin| bin.rate).collect();
     let means: Vec<f64> = bins.iter().map(|bin| bin.mean_prob).collect();
     Ok((rates.into_pyarray(py), means.into_pyarray(py)))
@@ -334,9 +330,14 @@ fn check_probs(probs: Slice<'_>) -> PyResult<Vec<f64>> {
         Slice::F64(probs) => probs.to_vec(),
         Slice::I64(_) => return Err(DataError::new_err("integers are no probabilities")),
     };
-    match first_improbable(&probs) {
+    check_unit(&probs).map(|()| probs)
+}
+
+/// That all are in `[0, 1]`.
+fn check_unit(probs: &[f64]) -> PyResult<()> {
+    match first_improbable(probs) {
         Some(at) => Err(DataError::new_err(format!("row {at}: {} is no probability in [0, 1]", probs[at]))),
-        None => Ok(probs),
+        None => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::points::Group;
 use crate::stats::{ExactSum, Units};
 
 /// Chunks that threads share out are of this many rows.
-const CHUNK: usize = 1 << 16;
+pub(super) const CHUNK: usize = 1 << 16;
 
 /// Predictions in ascending order of probability, each in a group.
 #[derive(Clone, Debug)]
