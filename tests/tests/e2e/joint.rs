@@ -1,6 +1,6 @@
 //! Every calibrator of whole vectors on the device against the same code on the host, bit for bit.
 
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Method, Reduction};
 use calib_core::wire::{Answer, Beside, Refusal, ReplyBody, RequestBody, Scores};
 use calib_core::{Artifact, BinFlags, Calibrator, Outcome, VectorCalibrator};
 use calib_host::intervals::fit_predicted;
@@ -17,17 +17,25 @@ fn scaling(method: VectorScalingMethod, log_probs: bool) -> JointMethod {
     JointMethod::Scaling { method, log_probs, cross_validation: None }
 }
 
-/// Fits, deploys, and demands the same bits for every vector, its interval among them.
-fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
-    let image = Image::stand_in(Board::Mps2An386, classes);
+/// The artifact of each method, with intervals of the predicted class if they are wanted.
+pub(crate) fn artifacts(
+    (classes, n): (usize, usize),
+    methods: &[JointMethod],
+    has_intervals: bool,
+) -> Vec<(Method, Vec<u8>)> {
     let (logits, labels) = overconfident_logits(classes, n).unwrap();
     let data = VectorData::new(&logits, &labels).unwrap();
     let problems = Problems::new(&logits, &labels, Reduction::TopLabel).unwrap();
-    let beside = ArtifactOptions::default().score_intervals(Some(fit_predicted(&problems, 0.1).unwrap()));
-    for method in methods {
-        let name = method.method();
-        let fit = fit_joint(&data, method).unwrap();
-        let bytes = joint_artifact_bytes(&fit, &beside).unwrap();
+    let found = has_intervals.then(|| fit_predicted(&problems, 0.1).unwrap());
+    let beside = ArtifactOptions::default().score_intervals(found);
+    let fitted = |method| joint_artifact_bytes(&fit_joint(&data, method).unwrap(), &beside).unwrap();
+    methods.iter().map(|method| (method.method(), fitted(method))).collect()
+}
+
+/// Fits, deploys, and demands the same bits for every vector, its interval among them.
+fn host_and_device_agree(classes: usize, n: usize, methods: &[JointMethod]) {
+    let image = Image::stand_in(Board::Mps2An386, classes);
+    for (name, bytes) in artifacts((classes, n), methods, true) {
         assert!(bytes.len() <= 64 << 10, "{name}: {} bytes", bytes.len());
         let mut deployed = image.deploy(name.to_string(), &bytes);
 
@@ -74,8 +82,7 @@ fn has_empty_cells(artifact: &Artifact<'_>) -> bool {
 
 const SOME: Odir = Odir { lambda: 0.1, mu: 0.1 };
 
-#[test]
-fn three_classes() {
+pub(crate) fn of_three_classes() -> Vec<JointMethod> {
     let irp = MulticlassIrp {
         cross_validation: Some(CrossValidation { folds: 5, seed: 1 }),
         ..MulticlassIrp::default()
@@ -102,15 +109,13 @@ fn three_classes() {
         scaling(VectorScalingMethod::StructuredVector, false),
         scaling(VectorScalingMethod::StructuredMatrix, false),
     ];
-    let methods: Vec<_> = scaling.into_iter().chain(canonical.map(JointMethod::Canonical)).collect();
-    host_and_device_agree(3, 3000, &methods);
+    scaling.into_iter().chain(canonical.map(JointMethod::Canonical)).collect()
 }
 
-#[test]
-fn ten_classes() {
+pub(crate) fn of_ten_classes() -> Vec<JointMethod> {
     let projection = ProjectionBinning { bins: 40, directions: Directions::Rotate };
     let irp = MulticlassIrp { max_regions: Some(100), ..MulticlassIrp::default() };
-    let methods = [
+    vec![
         JointMethod::Blend { seed: 0 },
         scaling(VectorScalingMethod::Temperature, false),
         scaling(VectorScalingMethod::Vector, true),
@@ -121,8 +126,17 @@ fn ten_classes() {
         JointMethod::Canonical(CanonicalMethod::Grid(3)),
         JointMethod::Canonical(CanonicalMethod::Projection(projection)),
         JointMethod::Canonical(CanonicalMethod::MulticlassIrp(irp)),
-    ];
-    host_and_device_agree(10, 2000, &methods);
+    ]
+}
+
+#[test]
+fn three_classes() {
+    host_and_device_agree(3, 3000, &of_three_classes());
+}
+
+#[test]
+fn ten_classes() {
+    host_and_device_agree(10, 2000, &of_ten_classes());
 }
 
 #[test]

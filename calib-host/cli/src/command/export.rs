@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use calib_core::artifact::Reduction;
-use calib_fit::StoredArtifact;
-use calib_io::export::{difference_in_c, export_c, export_rust};
+use calib_io::export::{export_c, export_rust};
 use calib_io::files::read_artifact;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -33,10 +31,8 @@ pub(crate) struct Export {
     /// `c` (.h, .hpp) is a header in C99 that needs only the compiler's own library. `rust` (.rs, .in) is a set of
     /// tables for `include!`, which need calib-core. `bin` (.bin, .cal) is the unchanged artifact.
     ///
-    /// `c` and `rust` support every method and reduction except vector calibrators. `rust` has a scaling function as it
-    /// is. `c` has a table of at most 64 steps instead, and states the largest difference from `calib apply`. For
-    /// bit-identical results in C, fit with `--table steps`. Both include the intervals of bins or score ranges, and
-    /// leave out a rule for decisions.
+    /// `c` supports every method and reduction, `rust` all but vector calibrators. Results are bit-identical to
+    /// `calib apply`. Both include the intervals of bins or score ranges, and leave out a rule for decisions.
     #[arg(long, help_heading = OUTPUT)]
     format: Option<SourceForm>,
     /// Name that the source code defines, or prefix of the names that it defines.
@@ -76,14 +72,6 @@ impl SourceForm {
             ))),
         }
     }
-
-    /// The largest difference between a table's value and `calib apply`; `None` if they are bit-identical.
-    fn difference(self, stored: &StoredArtifact) -> Option<f64> {
-        match self {
-            Self::C => difference_in_c(&stored.artifact()),
-            Self::Rust | Self::Bin => None,
-        }
-    }
 }
 
 impl Run for Export {
@@ -103,7 +91,6 @@ impl Run for Export {
                 "output": self.output,
                 "len_bytes": bytes.len(),
                 "format": form.to_possible_value().map(|form| form.get_name().to_owned()),
-                "largest_difference": form.difference(&stored),
                 "identity": stored.artifact().identity().to_string(),
             })),
             false => Ok(()),
@@ -112,23 +99,7 @@ impl Run for Export {
 
     fn next(given: &Given<'_>, _: &Context) -> Option<Suggestion> {
         let line = given.applied("TEST", "expected.csv")?;
-        let form = match given.text("format") {
-            Some(name) => SourceForm::from_str(&name, true).ok()?,
-            None => SourceForm::of(Path::new(&given.text("output")?)).ok()?,
-        };
-        let (_, stored, _) = given.artifact()?;
-        let why = match (form.difference(&stored), stored.artifact().header().reduction) {
-            (None, _) => "Replace TEST with scores. The results of a device must be bit-identical to expected.csv.".into(),
-            (Some(difference), Reduction::Normalized) => format!(
-                "Replace TEST with scores. Before the division by their sum, results of a device differ from `calib apply` by at most \
-                 {difference:.4}."
-            )
-            .into(),
-            (Some(difference), _) => format!(
-                "Replace TEST with scores. The results of a device differ from expected.csv by at most {difference:.4}."
-            )
-            .into(),
-        };
-        Some((line, why))
+        let why = "Replace TEST with scores. The results of a device must be bit-identical to expected.csv.";
+        Some((line, why.into()))
     }
 }

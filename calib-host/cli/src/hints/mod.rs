@@ -540,15 +540,10 @@ fn of_costs(error: &CostsError) -> Option<&'static str> {
 }
 
 fn of_export(error: &ExportError) -> Option<String> {
-    let library = |calls: &str| {
-        format!(
-            "in C, link the library of firmware/c and call calib_open and {calls}; in Rust, parse the artifact with Artifact::parse of calib-core"
-        )
-    };
     match error {
-        ExportError::Vectors(_) => Some(library("calib_apply_logits or calib_apply_probs")),
-        ExportError::Groups => Some(library("calib_apply_probs, with the group in calib_options_t")),
-        ExportError::BinarySets => Some(library("calib_apply_score, calib_apply_margin or calib_apply_code")),
+        ExportError::Vectors(_) => {
+            Some("use --format c; or put the artifact itself into flash, and parse it with Artifact::parse of calib-core".into())
+        }
         ExportError::EmptyBins { .. } => Some(
             "fit fewer bins, or umd, whose bins follow the observations; or use --format c, whose lookup returns a status".into(),
         ),

@@ -8,7 +8,6 @@ mod compact;
 mod cost;
 mod derived;
 mod error;
-mod function_steps;
 mod guarantee_text;
 mod joint;
 mod kind;
@@ -34,7 +33,6 @@ pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use derived::DerivedArtifact;
 pub use error::{CodesError, CompileError, MAX_CODE_STEPS};
-pub use function_steps::FunctionSteps;
 pub(crate) use guarantee_text::names as table_names;
 pub use guarantee_text::{
     ASSUMPTIONS, Condition, GuaranteeText, LIMITS, candidates, guarantee_text, points_for_a_useful_epsilon,

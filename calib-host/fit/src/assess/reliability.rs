@@ -44,8 +44,8 @@ pub struct ReliabilityBin {
 /// The bins of a reliability diagram of one event, in ascending order; empty ones are left out.
 ///
 /// `probs` are probabilities in `[0, 1]`, and `hits` tell whether the event occurred. `alpha` is one minus the coverage of the
-/// intervals. [`Binning::ByBin`] puts all rows into one bin, as there is no calibrator here. Beside the rows given, only binnings
-/// with edges of their own need memory: 8 bytes a row, to sort the probabilities.
+/// intervals. [`Binning::ByBin`] puts all rows into one bin. Only binnings by number or value need more memory: 8 bytes per row, to
+/// sort the probabilities.
 ///
 /// ```
 /// use calib_fit::assess::{Binning, reliability};
@@ -59,7 +59,7 @@ pub struct ReliabilityBin {
 ///
 /// # Panics
 ///
-/// If there are no rows, or not as many `hits` as `probs`.
+/// If there are no rows, or the lengths of `probs` and `hits` differ.
 pub fn reliability(probs: &[f64], hits: &[bool], binning: Binning, alpha: f64) -> Vec<ReliabilityBin> {
     assert_eq!(probs.len(), hits.len(), "a hit or none for each probability");
     let cutter = match binning {

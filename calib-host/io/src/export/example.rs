@@ -3,7 +3,7 @@
 use calib_core::artifact::{HeaderFlags, Reduction, TableForm};
 use calib_core::{Artifact, ScoreEncoding};
 
-use super::exported::Exported;
+use super::exported::{Exported, joint};
 
 /// A function of C that calls the header by its artifact's reduction, line by line. `use_it` is the reader's own.
 pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
@@ -21,18 +21,36 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
         true => (", uint32_t random_word", "random_word, "),
         false => ("", ""),
     };
-    let (parameters, variables, call) = match header.reduction {
+    let is_grouped = header.flags.contains(HeaderFlags::GROUPED);
+    let (group_parameter, group) = if is_grouped { ("uint32_t group, ", "group, ") } else { ("", "") };
+    let (parameters, variables, call) = match (joint(artifact), header.reduction) {
+        (Some(calibrator), _) => {
+            let scores = if calibrator.needs_logits() { "logits" } else { "probs" };
+            let call = format!("{name}_all_classes({scores}, calibrated, &predicted, &result)");
+            let variables = vec![format!("float calibrated[{upper}_CLASSES];"), "uint32_t predicted;".into()];
+            (format!("const float *{scores}"), variables, call)
+        }
         _ if artifact.tables().count() == 0 => return without_tables(artifact, name, number),
-        Reduction::Confidence | Reduction::TopLabel => {
+        (_, Reduction::Confidence | Reduction::TopLabel) => {
             let scores = if is_top2_margin { "logits" } else { "scores" };
-            let call = format!("{name}_top_label({scores}, {draw}&predicted, &result)");
-            (format!("const {number} *{scores}"), Some("uint32_t predicted;"), call)
+            let call = format!("{name}_top_label({group}{scores}, {draw}&predicted, &result)");
+            (
+                format!("{group_parameter}const {number} *{scores}"),
+                vec!["uint32_t predicted;".to_owned()],
+                call,
+            )
         }
-        Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. } => {
-            let call = format!("{name}_top_k(probs, rank, {draw}&class_of_rank, &result)");
-            ("const float *probs, uint32_t rank".into(), Some("uint32_t class_of_rank;"), call)
+        (_, Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. }) => {
+            let call = format!("{name}_top_k({group}probs, rank, {draw}&class_of_rank, &result)");
+            (
+                format!("{group_parameter}const float *probs, uint32_t rank"),
+                vec!["uint32_t class_of_rank;".to_owned()],
+                call,
+            )
         }
-        Reduction::Normalized => return normalized(name, &upper, (word, draw)),
+        (_, Reduction::Normalized) => {
+            return normalized(name, &upper, (group_parameter, group), (word, draw));
+        }
         _ => {
             let index = match artifact.tables().count() {
                 1 => "0",
@@ -40,12 +58,12 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
             };
             let score = format!("{number} score");
             let parameters = if index == "0" { score } else { format!("uint32_t table, {score}") };
-            (parameters, None, format!("{name}_calibrate({index}, score, {draw}&result)"))
+            (parameters, Vec::new(), format!("{name}_calibrate({index}, score, {draw}&result)"))
         }
     };
     let mut lines = vec![format!("void example({parameters}{word})"), "{".into()];
     lines.push(format!("    struct {name}_result result;"));
-    lines.extend(variables.map(|line| format!("    {line}")));
+    lines.extend(variables.iter().map(|line| format!("    {line}")));
     lines.extend([
         String::new(),
         format!("    if ({call} == {upper}_OK)"),
@@ -55,13 +73,18 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
     lines
 }
 
-fn normalized(name: &str, upper: &str, (word, draw): (&str, &str)) -> Vec<String> {
+fn normalized(
+    name: &str,
+    upper: &str,
+    (group_parameter, group): (&str, &str),
+    (word, draw): (&str, &str),
+) -> Vec<String> {
     vec![
-        format!("void example(const float *probs{word})"),
+        format!("void example({group_parameter}const float *probs{word})"),
         "{".into(),
         format!("    float calibrated[{upper}_CLASSES];"),
         String::new(),
-        format!("    if ({name}_normalized(probs, {draw}calibrated) == {upper}_OK)"),
+        format!("    if ({name}_normalized({group}probs, {draw}calibrated) == {upper}_OK)"),
         "        use_it(calibrated[0]);".into(),
         "}".into(),
     ]
@@ -78,6 +101,17 @@ fn without_tables(artifact: &Artifact<'_>, name: &str, number: &str) -> Vec<Stri
             String::new(),
             format!("    if ({name}_verdict(0, score, &verdict) == {upper}_OK)"),
             format!("        use_it(verdict == {upper}_POSITIVE);"),
+            "}".into(),
+        ];
+    }
+    if artifact.header().reduction == Reduction::Binary {
+        return vec![
+            format!("void example({number} score)"),
+            "{".into(),
+            "    uint32_t set;".into(),
+            String::new(),
+            format!("    if ({name}_set(score, &set) == {upper}_OK)"),
+            "        use_it(set & 1u);".into(),
             "}".into(),
         ];
     }

@@ -1,7 +1,9 @@
 //! What is exported of an artifact, whatever the language.
 
 use calib_core::artifact::{HeaderFlags, Reduction, ScoreBins, TableForm};
-use calib_core::{Artifact, BinFlags, ProbInterval, QuantizedScore, ScoreEncoding};
+use calib_core::{
+    Artifact, BinFlags, Calibrator, ProbInterval, QuantizedScore, ScoreEncoding, VectorCalibrator,
+};
 use calib_fit::artifact::{StoredArtifact, guarantee_text, points, size_in_words};
 
 /// Why an artifact has no form as source code.
@@ -9,9 +11,7 @@ use calib_fit::artifact::{StoredArtifact, guarantee_text, points, size_in_words}
 #[non_exhaustive]
 pub enum ExportError {
     /// A calibrator of whole vectors.
-    #[error(
-        "`{0}` calibrates whole vectors, and source code holds only tables of one score: put the artifact itself into flash"
-    )]
+    #[error("`{0}` calibrates whole vectors, and source code in Rust holds only tables of one score")]
     Vectors(String),
     /// Bins without calibration points, of which a table in Rust does not tell.
     #[error(
@@ -24,16 +24,6 @@ pub enum ExportError {
         /// The number of bins over all tables.
         bins: u32,
     },
-    /// Each group of several classes has separate tables, which the header's function of the predicted class does not choose among.
-    #[error(
-        "the header's function of the predicted class accepts no group: put the artifact itself into flash"
-    )]
-    Groups,
-    /// Prediction sets of the score of class 1 of two.
-    #[error(
-        "prediction sets of a binary score have no form as source code: put the artifact itself into flash"
-    )]
-    BinarySets,
     /// The artifact has no table, and a form in Rust is one of tables.
     #[error(
         "the artifact has no table: in Rust, parse the artifact itself, which `include_bytes!` puts into flash"
@@ -79,10 +69,6 @@ pub(super) fn exported<'a>(
     if artifact.monitor_action().is_some() {
         return Err(ExportError::MonitorAction);
     }
-    let header = artifact.header();
-    if header.reduction == Reduction::Joint && !header.method.has_no_calibrator() {
-        return Err(ExportError::Vectors(artifact.header().method.to_string()));
-    }
     let tables = artifact.tables();
     let has_intervals = has_intervals(artifact);
     let one = |index| {
@@ -102,6 +88,16 @@ pub(super) fn exported<'a>(
         Some(Exported { form: found.form, epsilon: found.epsilon, empty, direct, intervals, ranges })
     };
     Ok((0..tables.count()).map(one).collect())
+}
+
+/// The calibrator of an artifact that calibrates whole vectors.
+pub(super) fn joint<'a>(artifact: &Artifact<'a>) -> Option<VectorCalibrator<'a>> {
+    match artifact.calibrator() {
+        Calibrator::Vector(joint @ (VectorCalibrator::Scaled(_) | VectorCalibrator::Binned(_))) => {
+            Some(joint)
+        }
+        _ => None,
+    }
 }
 
 /// Whether probabilities have an interval: of the score's bin, or of a range of the score.

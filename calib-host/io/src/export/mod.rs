@@ -7,13 +7,12 @@ mod c;
 mod comment;
 mod example;
 mod exported;
+mod function;
 mod rust;
 
-use calib_core::Artifact;
-use calib_core::artifact::{HeaderFlags, Reduction};
-use calib_fit::artifact::{FunctionSteps, StoredArtifact};
+use calib_fit::artifact::StoredArtifact;
 
-use exported::exported;
+use exported::{exported, joint};
 
 pub use exported::ExportError;
 
@@ -34,42 +33,14 @@ pub use exported::ExportError;
 /// ```
 ///
 /// `name` is the prefix of everything that the header defines. It gives the bits of calib-core on a compiler that keeps to
-/// IEEE 754 in single precision. A scaling function becomes a table of at most 64 steps, and the first comment states [`difference_in_c`].
+/// IEEE 754 in single precision.
 ///
 /// # Errors
 ///
-/// If the artifact calibrates whole vectors, has tables of several classes for each group or prediction sets
-/// of a binary score, or the name is none.
+/// If the artifact asks for an action on an alarm of its monitors, or the name is none.
 pub fn export_c(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
-    let artifact = &stored.artifact();
-    let mut tables = exported(artifact, name)?;
-    let functions = functions(artifact);
-    for (table, steps) in tables.iter_mut().zip(&functions) {
-        if let (Some(table), Some(form)) = (table, steps.as_ref().and_then(FunctionSteps::form)) {
-            (table.form, table.empty) = (form, vec![false; form.bins()]);
-        }
-    }
-    let header = artifact.header();
-    if header.flags.contains(HeaderFlags::GROUPED) && header.reduction != Reduction::Binary {
-        return Err(ExportError::Groups);
-    }
-    if artifact.prediction_sets().is_some() && header.reduction == Reduction::Binary {
-        return Err(ExportError::BinarySets);
-    }
-    c::header(stored, &tables, difference_in_c(artifact), name)
-        .map_err(|error| ExportError::Template(error.to_string()))
-}
-
-/// The largest difference between a table's value in the header and in `calib apply`, at any score; `None` if they are bit-identical. It is
-/// that of the tables: probabilities that are divided by their sum may differ more.
-pub fn difference_in_c(artifact: &Artifact<'_>) -> Option<f64> {
-    functions(artifact).iter().flatten().map(|steps| steps.within).reduce(f64::max)
-}
-
-/// The steps of each table that is a scaling function.
-fn functions(artifact: &Artifact<'_>) -> Vec<Option<FunctionSteps>> {
-    let tables = artifact.tables();
-    (0..tables.count()).map(|index| FunctionSteps::of(&tables.get(index)?.form)).collect()
+    let tables = exported(&stored.artifact(), name)?;
+    c::header(stored, &tables, name).map_err(|error| ExportError::Template(error.to_string()))
 }
 
 /// Rust for `include!`: a `static` array with a table of calib-core, or `None`, per binary problem.
@@ -103,6 +74,9 @@ fn functions(artifact: &Artifact<'_>) -> Vec<Option<FunctionSteps>> {
 pub fn export_rust(stored: &StoredArtifact, name: &str) -> Result<String, ExportError> {
     let artifact = &stored.artifact();
     let tables = exported(artifact, name)?;
+    if joint(artifact).is_some() {
+        return Err(ExportError::Vectors(artifact.header().method.to_string()));
+    }
     if tables.is_empty() {
         return Err(ExportError::NoTables);
     }
@@ -135,8 +109,7 @@ mod tests {
         let stored = artifact(&BinaryMethod::Scaling(ScalingMethod::Beta));
         let named = artifact(&BinaryMethod::FixedWidth(FixedWidth { bins: 5 }));
         let c = export_c(&stored, "cal").unwrap();
-        let words = c.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("from `calib apply` by at most 0.0"), "{c}");
+        assert!(c.contains("cal_sigmoid(cal_times(a, ln_s) - cal_times(b, ln_not_s) + c)"), "{c}");
         assert!(export_rust(&stored, "CAL").is_ok());
         for name in ["", "1st", "a-b", "é"] {
             assert_eq!(export_c(&named, name), Err(ExportError::Name(name.into())));

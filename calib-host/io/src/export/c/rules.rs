@@ -11,17 +11,23 @@ pub(super) fn points(points: &OperatingPoints<'_>) -> Vec<[String; 2]> {
     points.all().map(|group| [key(group.lower.key), key(group.upper.key)]).collect()
 }
 
-/// What the template of sets takes; `None` of the score of class 1 of two, whose set is that of a pair of thresholds.
-pub(super) fn sets(artifact: &Artifact<'_>, sets: &PredictionSets<'_>) -> Option<Value> {
+/// What the template of sets takes.
+pub(super) fn sets(artifact: &Artifact<'_>, sets: &PredictionSets<'_>) -> Value {
     if artifact.header().reduction == Reduction::Binary {
-        return None;
+        let keys = [0, 1].map(|class| sets.quantile(class).map_or(0, |quantile| quantile.key));
+        return context! {
+            template => "set_binary.h",
+            least => keys.map(|key| format!("{key:#010x}u")).join(", "),
+            never_empty => sets.never_empty(),
+        };
     }
     let encoding = sets.encoding();
     let is_margin = sets.conformity() == Conformity::Margin;
     let thresholds = if sets.is_by_class() { sets.classes() } else { 1 };
     let quantiles = (0..thresholds).filter_map(|class| sets.quantile(class));
     let least: Vec<String> = quantiles.map(|quantile| least(quantile, &encoding, is_margin)).collect();
-    Some(context! {
+    context! {
+        template => "set.h",
         classes => sets.classes(),
         is_code => encoding.is_quantized(),
         is_margin,
@@ -42,7 +48,7 @@ pub(super) fn sets(artifact: &Artifact<'_>, sets: &PredictionSets<'_>) -> Option
         least => least.join(", "),
         at => if sets.is_by_class() { "class_" } else { "0" },
         never_empty => sets.never_empty(),
-    })
+    }
 }
 
 /// A threshold: an integer of codes, otherwise the bits of a float; below everything if the class is in every set.
