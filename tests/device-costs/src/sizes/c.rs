@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_core::artifact::Reduction;
+use calib_host::binary::ScalingMethod;
 use calib_host::io::export::export_c;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary,
+    ArtifactOptions, BinaryData, BinaryMethod, JointMethod, Problems, StoredArtifact, Umd, VectorData,
+    artifact_bytes, fit_binary, fit_joint, intervals, joint_artifact_bytes,
 };
-use calib_tests::{Board, build_c_firmware};
+use calib_tests::{Board, build_c_firmware, overconfident_logits};
 use xtask::{c_library, root, run};
 
 use super::BOARDS;
@@ -78,13 +81,18 @@ pub(super) fn print_programs() -> Result<()> {
     let row = |name: &str, cells: [String; 2]| println!("  {name:56}{:>15}{:>15}", cells[0], cells[1]);
     row("", BOARDS.map(|board| board.core().into()));
     let libraries = [library(BOARDS[0])?, library(BOARDS[1])?];
-    let mut measured = vec![("a header of `calib export`, 7 bins", [header(BOARDS[0])?, header(BOARDS[1])?])];
+    let mut measured = Vec::new();
+    let headers = headers()?;
+    for (shown, stored, call) in &headers {
+        measured.push((*shown, [header(BOARDS[0], stored, call)?, header(BOARDS[1], stored, call)?]));
+    }
     for program in &PROGRAMS {
         let weigh = |at: usize| linked(BOARDS[at], &libraries[at], program);
         measured.push((program.shown, [weigh(0)?, weigh(1)?]));
     }
     let example = [example(BOARDS[0])?, example(BOARDS[1])?];
-    let [_, _, (shown, of_table), ..] = &measured[..] else { bail!("the programs begin with tables") };
+    // The last of the two rows about one table.
+    let (shown, of_table) = &measured[headers.len() + 1];
     ensure!(
         of_table.iter().all(|&bytes| bytes <= TABLE_BYTES),
         "{shown}: {of_table:?} bytes, of {TABLE_BYTES}"
@@ -161,18 +169,44 @@ fn linked(board: Board, library: &Path, program: &Program) -> Result<u64> {
     Ok(flash.total_bytes())
 }
 
-/// The bytes of a program that looks scores up in the header of a calibrator with as many bins as that of the first steps.
-fn header(board: Board) -> Result<u64> {
+/// Artifacts for headers: with as many bins as that of the first steps, a function, and the default of three classes.
+fn headers() -> Result<[(&'static str, StoredArtifact, &'static str); 3]> {
+    const SCORE: &str = "int risk(float, struct risk_result *);\nint risk(float score, struct risk_result *result)\n\
+         {\n    return risk_calibrate(0, score, result);\n}\n";
+    const VECTOR: &str = "int risk(const float *, float *, uint32_t *, struct risk_result *);\nint risk(const float *probs, \
+         float *calibrated, uint32_t *predicted, struct risk_result *result)\n\
+         {\n    return risk_all_classes(probs, calibrated, predicted, result);\n}\n";
     let (scores, labels) = (0..700).map(|i| (f64::from(i) / 700.0, i % 70 < i / 10)).unzip();
     let data = BinaryData::new(scores, labels)?.on_device();
-    let fit = fit_binary(&data, &BinaryMethod::Umd(Umd::new(7)), 0.1)?;
-    let stored =
-        StoredArtifact::from_bytes(&artifact_bytes(&fit, &ArtifactOptions::default().intervals(true))?)?;
-    let source = format!(
-        "{}\nint risk(float, struct risk_result *);\nint risk(float score, struct risk_result *result)\n\
-         {{\n    return risk_calibrate(0, score, result);\n}}\nvoid nothing(void) {{}}\n",
-        export_c(&stored, "risk")?
-    );
+    let binary = |method: BinaryMethod, options: ArtifactOptions| {
+        anyhow::Ok(StoredArtifact::from_bytes(&artifact_bytes(&fit_binary(&data, &method, 0.1)?, &options)?)?)
+    };
+    let of_bins = ArtifactOptions::default().intervals(true);
+    let of_ranges = ArtifactOptions::default().score_intervals(Some(intervals::fit(&data, 0.1)?));
+    let (logits, labels) = overconfident_logits(3, 1000)?;
+    let vectors = VectorData::new(&logits, &labels)?;
+    let problems = Problems::new(&logits, &labels, Reduction::TopLabel)?;
+    let of_classes =
+        ArtifactOptions::default().score_intervals(Some(intervals::fit_predicted(&problems, 0.1)?));
+    let joint = fit_joint(&vectors, &JointMethod::Blend { seed: 0 })?;
+    Ok([
+        ("a header of `calib export`, 7 bins", binary(BinaryMethod::Umd(Umd::new(7)), of_bins)?, SCORE),
+        (
+            "a header, Platt scaling",
+            binary(BinaryMethod::Scaling(ScalingMethod::PlattLogit), of_ranges)?,
+            SCORE,
+        ),
+        (
+            "a header, the default of three classes",
+            StoredArtifact::from_bytes(&joint_artifact_bytes(&joint, &of_classes)?)?,
+            VECTOR,
+        ),
+    ])
+}
+
+/// The bytes of a program that calls a header.
+fn header(board: Board, stored: &StoredArtifact, call: &str) -> Result<u64> {
+    let source = format!("{}\n{call}void nothing(void) {{}}\n", export_c(stored, "risk")?);
     Ok(link(board, &source, ["risk"].into_iter(), None)?.total_bytes())
 }
 
