@@ -171,25 +171,7 @@ impl Layout {
         if start.is_empty() {
             return Err(fail(Problem::EmptyFile));
         }
-        let not_npy = |why: &str| fail(Problem::NotA(Format::Npy, why.into()));
-        let mut rest = start;
-        if !start.starts_with(b"\x93NUMPY") {
-            return Err(not_npy("it does not start like one"));
-        }
-        if !has_whole_header(start) {
-            return Err(not_npy("its header is cut off"));
-        }
-        if is_too_deep(start) {
-            return Err(not_npy("its header nests too deeply"));
-        }
-        if shape_overflows(start) {
-            return Err(not_npy("no memory holds an array of its shape"));
-        }
-        let header = NpyHeader::from_reader(&mut rest).map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::UnexpectedEof => not_npy("its header is cut off"),
-            _ => not_npy(&cause.to_string()),
-        })?;
-
+        let (header, header_len) = header(start).map_err(|why| fail(Problem::NotA(Format::Npy, why)))?;
         let element = header.dtype();
         let wrong_type = |got: String| {
             fail(Problem::Dtype { got, expected: "float16, float32 or float64 scores, or integer labels" })
@@ -203,7 +185,6 @@ impl Layout {
         let data_len = count.and_then(|count| count.checked_mul(element_len as u64));
         let data_len =
             data_len.ok_or_else(|| fail(Problem::Shape { got: shape.clone(), expected: "less data" }))?;
-        let header_len = start.len() - rest.len();
         let expected = (header_len as u64).saturating_add(data_len);
         let got = len_bytes;
         if got < expected {
@@ -251,22 +232,22 @@ impl Layout {
         macro_rules! decoded {
             ($type:ident) => {
                 match big_endian {
-                    true => elements(data, $type::from_be_bytes),
-                    false => elements(data, $type::from_le_bytes),
+                    true => elements(data, |bytes| $type::from_be_bytes(bytes).into()),
+                    false => elements(data, |bytes| $type::from_le_bytes(bytes).into()),
                 }
             };
         }
         Ok(match self.dtype.get(1..).unwrap_or_default() {
-            "f2" => Values::F32(decoded!(f16).into_iter().map(f16::to_f32).collect()),
+            "f2" => Values::F32(decoded!(f16)),
             "f4" => Values::F32(decoded!(f32)),
             "f8" => Values::F64(decoded!(f64)),
-            "i1" => Values::I8(decoded!(i8)),
-            "i2" => Values::I16(decoded!(i16)),
-            "i4" => Values::I32(decoded!(i32)),
+            "i1" => Values::I64(decoded!(i8)),
+            "i2" => Values::I64(decoded!(i16)),
+            "i4" => Values::I64(decoded!(i32)),
             "i8" => Values::I64(decoded!(i64)),
-            "u1" => Values::U8(data.to_vec()),
-            "u2" => Values::U16(decoded!(u16)),
-            "u4" => Values::U32(decoded!(u32)),
+            "u1" => Values::I64(decoded!(u8)),
+            "u2" => Values::I64(decoded!(u16)),
+            "u4" => Values::I64(decoded!(u32)),
             "u8" => Values::U64(decoded!(u64)),
             "b1" => Values::Bool(data.iter().map(|&byte| byte != 0).collect()),
             _ => {
@@ -297,63 +278,62 @@ fn elements<T, const N: usize>(data: &[u8], of_bytes: impl Fn([u8; N]) -> T) -> 
 }
 
 /// The shape that the start of a file states, if it is an array at all.
-pub(super) fn shape(mut start: &[u8]) -> Option<Vec<u64>> {
-    if !start.starts_with(b"\x93NUMPY")
-        || !has_whole_header(start)
-        || is_too_deep(start)
-        || shape_overflows(start)
-    {
-        return None;
-    }
-    Some(NpyHeader::from_reader(&mut start).ok()?.shape().to_vec())
+pub(super) fn shape(start: &[u8]) -> Option<Vec<u64>> {
+    Some(header(start).ok()?.0.shape().to_vec())
 }
 
-/// Whether all of the header is there: npyz reserves the memory for a header of any length that is stated.
-fn has_whole_header(bytes: &[u8]) -> bool {
-    match bytes.get(6..) {
-        Some([1, _, low, high, rest @ ..]) => rest.len() >= usize::from(u16::from_le_bytes([*low, *high])),
-        // Of another version npyz says so.
-        Some([0 | 4.., ..]) => true,
-        Some([_, _, length @ ..]) => length
-            .split_first_chunk()
-            .is_some_and(|(length, rest)| rest.len() as u64 >= u64::from(u32::from_le_bytes(*length))),
-        _ => false,
-    }
-}
-
-/// Whether brackets of the header nest deeper than those of any array: npyz takes twice as long, or longer, for each.
-fn is_too_deep(bytes: &[u8]) -> bool {
-    /// A type that lists its fields, of which one has a separate shape, has four.
-    const MOST: usize = 6;
-    let (length_bytes, from) = match bytes.get(6..) {
-        Some([1, _, low, high, ..]) => ([*low, *high, 0, 0], 10),
-        Some([_, _, length @ ..]) => (*length.first_chunk().unwrap_or(&[0xFF; 4]), 12),
-        _ => return false,
+/// The header at the start of a file, and its length in bytes; or why there is none.
+fn header(start: &[u8]) -> Result<(NpyHeader, usize), String> {
+    const CUT_OFF: &str = "its header is cut off";
+    let Some(versioned) = start.strip_prefix(b"\x93NUMPY") else {
+        return Err("it does not start like one".into());
     };
-    let length = u32::from_le_bytes(length_bytes) as usize;
-    let header = bytes.get(from..).unwrap_or_default().iter().take(length);
-    let (mut depth, mut deepest) = (0usize, 0);
-    for byte in header {
+    check_header(header_text(versioned).ok_or(CUT_OFF)?)?;
+    let mut rest = start;
+    let header = NpyHeader::from_reader(&mut rest).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::UnexpectedEof => CUT_OFF.to_owned(),
+        _ => cause.to_string(),
+    })?;
+    Ok((header, start.len() - rest.len()))
+}
+
+/// The text of a header that begins with its version; `None` if it is cut off. npyz reserves the memory for one of any length that is stated.
+fn header_text(versioned: &[u8]) -> Option<&[u8]> {
+    let (&[major, _], rest) = versioned.split_first_chunk()?;
+    let (len, text) = match major {
+        1 => rest.split_first_chunk().map(|(len, text)| (u16::from_le_bytes(*len).into(), text))?,
+        2 | 3 => rest.split_first_chunk().map(|(len, text)| (u32::from_le_bytes(*len), text))?,
+        // Of another version npyz says so.
+        _ => return Some(&[]),
+    };
+    text.get(..usize::try_from(len).ok()?)
+}
+
+/// Refuses what npyz does not: a text that nests deeper than that of any array, for which it takes twice as long, or longer, for each bracket.
+/// And sizes whose product, which it takes unchecked, is more than a `u64`.
+fn check_header(text: &[u8]) -> Result<(), &'static str> {
+    /// A type that lists its fields, of which one has a separate shape, has four.
+    const DEEPEST: usize = 6;
+    const KEY: &[u8] = b"'shape'";
+    let mut depth = 0usize;
+    for byte in text {
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        deepest = deepest.max(depth);
+        if depth > DEEPEST {
+            return Err("its header nests too deeply");
+        }
     }
-    deepest > MOST
-}
-
-/// Whether the sizes in the header's shape multiply to more than a `u64`: npyz takes the product unchecked.
-fn shape_overflows(bytes: &[u8]) -> bool {
-    const KEY: &[u8] = b"'shape'";
-    let Some(at) = bytes.windows(KEY.len()).take(1 << 16).position(|window| window == KEY) else {
-        return false;
-    };
-    let sizes = bytes[at..].split(|byte| b")]}".contains(byte)).next().unwrap_or_default();
+    let Some(at) = text.windows(KEY.len()).position(|window| window == KEY) else { return Ok(()) };
+    let sizes = text[at..].split(|byte| b")]}".contains(byte)).next().unwrap_or_default();
     let sizes = sizes.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let product = sizes.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
-    product.reduce(|product, size| product?.checked_mul(size?)).is_some_and(|product| product.is_none())
+    let sizes = sizes.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
+    match sizes.reduce(|product, size| product?.checked_mul(size?)) {
+        Some(None) => Err("no memory holds an array of its shape"),
+        _ => Ok(()),
+    }
 }
 
 impl NpyArray {
@@ -386,9 +366,10 @@ impl NpyArray {
         let &[_, columns] = &self.shape[..] else {
             return Err(self.wrong_shape("(rows, classes)"));
         };
-        let integers = match &self.elements {
-            Elements::Numbers(Values::Bool(_)) | Elements::Texts(_) => None,
-            Elements::Numbers(values) => values.integers(),
+        let integers = match self.elements {
+            Elements::Numbers(Values::I64(values)) => Some(values),
+            Elements::Numbers(values @ Values::U64(_)) => values.integers(),
+            Elements::Numbers(_) | Elements::Texts(_) => None,
         };
         match integers {
             Some(values) => Ok((values, columns as usize)),

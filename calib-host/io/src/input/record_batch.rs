@@ -99,13 +99,13 @@ fn append_array(table: &mut Table, column: usize, array: &dyn Array) {
             let bools = array.as_boolean();
             to.typed(array, Values::Bool(bools.values().iter().collect()));
         }
-        DataType::Int8 => to.primitives::<Int8Type>(array, Values::I8),
-        DataType::Int16 => to.primitives::<Int16Type>(array, Values::I16),
-        DataType::Int32 => to.primitives::<Int32Type>(array, Values::I32),
-        DataType::Int64 => to.primitives::<Int64Type>(array, Values::I64),
-        DataType::UInt8 => to.primitives::<UInt8Type>(array, Values::U8),
-        DataType::UInt16 => to.primitives::<UInt16Type>(array, Values::U16),
-        DataType::UInt32 => to.primitives::<UInt32Type>(array, Values::U32),
+        DataType::Int8 => to.integers::<Int8Type>(array),
+        DataType::Int16 => to.integers::<Int16Type>(array),
+        DataType::Int32 => to.integers::<Int32Type>(array),
+        DataType::Int64 => to.integers::<Int64Type>(array),
+        DataType::UInt8 => to.integers::<UInt8Type>(array),
+        DataType::UInt16 => to.integers::<UInt16Type>(array),
+        DataType::UInt32 => to.integers::<UInt32Type>(array),
         DataType::UInt64 => to.primitives::<UInt64Type>(array, Values::U64),
         DataType::Float16 => to.primitives::<Float16Type>(array, |values| {
             Values::F32(values.into_iter().map(|value| value.to_f32()).collect())
@@ -169,6 +169,11 @@ impl Target<'_> {
         values: impl Fn(Vec<T::Native>) -> Values,
     ) {
         self.typed(array, values(array.as_primitive::<T>().values().to_vec()));
+    }
+
+    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>>(&mut self, array: &dyn Array) {
+        let integers = array.as_primitive::<T>().values().iter().map(|&value| value.into());
+        self.typed(array, Values::I64(integers.collect()));
     }
 
     /// Appends the values of an array; where there are nulls among them, cell by cell.

@@ -17,13 +17,8 @@ const BLOCK_LEN: usize = 1 << 12;
 pub(super) enum Values {
     F32(Vec<f32>),
     F64(Vec<f64>),
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
+    /// Integers with a sign, or of up to 32 bits without.
     I64(Vec<i64>),
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    U32(Vec<u32>),
     U64(Vec<u64>),
     Bool(Vec<bool>),
 }
@@ -34,13 +29,7 @@ macro_rules! each {
         match $values {
             Values::F32($vector) => $do,
             Values::F64($vector) => $do,
-            Values::I8($vector) => $do,
-            Values::I16($vector) => $do,
-            Values::I32($vector) => $do,
             Values::I64($vector) => $do,
-            Values::U8($vector) => $do,
-            Values::U16($vector) => $do,
-            Values::U32($vector) => $do,
             Values::U64($vector) => $do,
             Values::Bool($vector) => $do,
         }
@@ -48,61 +37,39 @@ macro_rules! each {
 }
 
 /// A value of a typed column.
-trait Value: Copy {
+trait Value: Copy + PartialEq + From<bool> {
     /// The value as a cell.
     fn cell<S>(self) -> TableCell<S>;
 
     /// The value as a number.
     fn number(self) -> f64;
 
-    /// Whether the value is the label 0 or 1.
-    fn is_binary(self) -> bool;
+    /// Whether the value is the label 1.
+    fn is_one(self) -> bool {
+        self == Self::from(true)
+    }
 
-    /// Whether the value is 1, if it is one of the labels 0 and 1.
-    fn is_one(self) -> bool;
+    /// Whether the value is the label 0 or 1.
+    fn is_binary(self) -> bool {
+        self == Self::from(false) || self.is_one()
+    }
 }
 
-macro_rules! integer {
-    ($($type:ty)*) => {$(
+macro_rules! number {
+    ($($type:ident $cell:ident)*) => {$(
         impl Value for $type {
             fn cell<S>(self) -> TableCell<S> {
-                TableCell::Integer(self.into())
+                TableCell::$cell(self)
             }
 
             fn number(self) -> f64 {
                 self as f64
             }
-
-            fn is_binary(self) -> bool {
-                self == 0 || self == 1
-            }
-
-            fn is_one(self) -> bool {
-                self == 1
-            }
         }
     )*};
 }
 
-integer!(i8 i16 i32 i64 u8 u16 u32);
-
-impl Value for u64 {
-    fn cell<S>(self) -> TableCell<S> {
-        TableCell::Unsigned(self)
-    }
-
-    fn number(self) -> f64 {
-        self as f64
-    }
-
-    fn is_binary(self) -> bool {
-        self <= 1
-    }
-
-    fn is_one(self) -> bool {
-        self == 1
-    }
-}
+number!(f32 F32 f64 F64 i64 Integer u64 Unsigned);
 
 impl Value for bool {
     fn cell<S>(self) -> TableCell<S> {
@@ -111,41 +78,9 @@ impl Value for bool {
 
     /// Nobody asks: a cell that is true or false is no number.
     fn number(self) -> f64 {
-        f64::from(u8::from(self))
-    }
-
-    fn is_binary(self) -> bool {
-        true
-    }
-
-    fn is_one(self) -> bool {
-        self
+        self.into()
     }
 }
-
-macro_rules! float {
-    ($($type:ident $cell:ident)*) => {$(
-        impl Value for $type {
-            fn cell<S>(self) -> TableCell<S> {
-                TableCell::$cell(self)
-            }
-
-            fn number(self) -> f64 {
-                self.into()
-            }
-
-            fn is_binary(self) -> bool {
-                self == 0.0 || self == 1.0
-            }
-
-            fn is_one(self) -> bool {
-                self == 1.0
-            }
-        }
-    )*};
-}
-
-float!(f32 F32 f64 F64);
 
 impl Values {
     pub(super) fn len(&self) -> usize {
@@ -156,8 +91,7 @@ impl Values {
         match self {
             Self::F32(_) => ColumnKind::F32,
             Self::F64(_) => ColumnKind::F64,
-            Self::I8(_) | Self::I16(_) | Self::I32(_) | Self::I64(_) => ColumnKind::Integer,
-            Self::U8(_) | Self::U16(_) | Self::U32(_) => ColumnKind::Integer,
+            Self::I64(_) => ColumnKind::Integer,
             Self::U64(_) => ColumnKind::Unsigned,
             Self::Bool(_) => ColumnKind::Bool,
         }
@@ -185,13 +119,7 @@ impl Values {
         match (self, other) {
             (Self::F32(values), Self::F32(others)) => values.extend(others),
             (Self::F64(values), Self::F64(others)) => values.extend(others),
-            (Self::I8(values), Self::I8(others)) => values.extend(others),
-            (Self::I16(values), Self::I16(others)) => values.extend(others),
-            (Self::I32(values), Self::I32(others)) => values.extend(others),
             (Self::I64(values), Self::I64(others)) => values.extend(others),
-            (Self::U8(values), Self::U8(others)) => values.extend(others),
-            (Self::U16(values), Self::U16(others)) => values.extend(others),
-            (Self::U32(values), Self::U32(others)) => values.extend(others),
             (Self::U64(values), Self::U64(others)) => values.extend(others),
             (Self::Bool(values), Self::Bool(others)) => values.extend(others),
             (_, other) => return Err(other),
@@ -213,7 +141,7 @@ impl Values {
                 }
             };
         }
-        part!(F32 F64 I8 I16 I32 I64 U8 U16 U32 U64 Bool)
+        part!(F32 F64 I64 U64 Bool)
     }
 
     /// The second of every two values, if both are always floats in `[0, 1]`, except for rounding, that sum to one, or no numbers.
@@ -251,13 +179,7 @@ impl Values {
     pub(super) fn integers(&self) -> Option<Vec<i64>> {
         Some(match self {
             Self::F32(_) | Self::F64(_) => return None,
-            Self::I8(values) => values.iter().map(|&value| value.into()).collect(),
-            Self::I16(values) => values.iter().map(|&value| value.into()).collect(),
-            Self::I32(values) => values.iter().map(|&value| value.into()).collect(),
             Self::I64(values) => values.clone(),
-            Self::U8(values) => values.iter().map(|&value| value.into()).collect(),
-            Self::U16(values) => values.iter().map(|&value| value.into()).collect(),
-            Self::U32(values) => values.iter().map(|&value| value.into()).collect(),
             Self::U64(values) => values.iter().map(|&value| value.try_into().ok()).collect::<Option<_>>()?,
             Self::Bool(values) => values.iter().map(|&value| value.into()).collect(),
         })
@@ -336,14 +258,8 @@ mod tests {
         match choice {
             0 => Values::F32(numbers.iter().map(|&number| number as f32).collect()),
             1 => Values::F64(numbers.to_vec()),
-            2 => Values::I8(integers().map(|value| value as i8).collect()),
-            3 => Values::I16(integers().map(|value| value as i16).collect()),
-            4 => Values::I32(integers().map(|value| value as i32).collect()),
-            5 => Values::I64(integers().collect()),
-            6 => Values::U8(integers().map(|value| value as u8).collect()),
-            7 => Values::U16(integers().map(|value| value as u16).collect()),
-            8 => Values::U32(integers().map(|value| value as u32).collect()),
-            9 => Values::U64(integers().map(|value| value as u64).collect()),
+            2 => Values::I64(integers().collect()),
+            3 => Values::U64(integers().map(|value| value as u64).collect()),
             _ => Values::Bool(numbers.iter().map(|&number| number > 0.5).collect()),
         }
     }
@@ -356,7 +272,7 @@ mod tests {
         /// A whole column is what its cells are one by one; where a cell is refused, so is the column.
         #[test]
         fn a_column_is_its_cells(
-            choice in 0usize..11, numbers in proptest::collection::vec(number(), 1..20),
+            choice in 0usize..5, numbers in proptest::collection::vec(number(), 1..20),
         ) {
             let values = of_type(choice, &numbers);
             let cells = cells(&values);
