@@ -1,5 +1,6 @@
 //! Binary scores and labels, chunk by chunk.
 
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +142,7 @@ impl<'a> BinaryFiles<'a> {
                 (Chunks::open(self.scores, of_scores, options, watch)?, labels)
             }
         };
-        Ok(BinaryChunks { files: *self, kind, scores, labels, waiting: Waiting::default() })
+        Ok(BinaryChunks::new(*self, kind, scores, labels))
     }
 }
 
@@ -184,7 +185,11 @@ pub struct BinaryChunks<'w, S> {
     kind: ScoreKind,
     scores: Chunks<'w>,
     labels: Option<Chunks<'w>>,
-    waiting: Waiting<S>,
+    /// Labels whose scores are still to come.
+    waiting: Vec<bool>,
+    /// The columns of scores and labels, and how many rows of each there were.
+    seen: [Option<(Location, usize)>; 2],
+    number: PhantomData<S>,
 }
 
 /// Scores and their labels.
@@ -196,18 +201,11 @@ pub struct BinaryChunk<S> {
     pub labels: Vec<bool>,
 }
 
-/// Scores and labels of which the other half is still to come.
-struct Waiting<S> {
-    scores: Vec<S>,
-    labels: Vec<bool>,
-    /// How many there were of each, and where.
-    seen: [usize; 2],
-    places: [Option<Location>; 2],
-    /// Whether no more will come.
-    over: [bool; 2],
-}
+impl<'w, S: ScoreNumber> BinaryChunks<'w, S> {
+    fn new(files: BinaryFiles<'w>, kind: ScoreKind, scores: Chunks<'w>, labels: Option<Chunks<'w>>) -> Self {
+        Self { files, kind, scores, labels, waiting: Vec::new(), seen: [None, None], number: PhantomData }
+    }
 
-impl<S: ScoreNumber> BinaryChunks<'_, S> {
     /// The next scores and labels, side by side; `None` at the end of both.
     ///
     /// # Errors
@@ -218,35 +216,46 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
     }
 
     fn advance(&mut self) -> Result<Option<BinaryChunk<S>>, FileError> {
-        let Self { files, kind, scores: score_chunks, labels: label_chunks, waiting } = self;
-        let Some(label_chunks) = label_chunks else {
-            let Some(table) = score_chunks.read_next()? else {
-                waiting.check()?;
-                return Ok(None);
-            };
-            waiting.add_labels(labels_beside(&table, files.label_column)?);
-            waiting.add_scores(S::column(&table, files.score_column, *kind)?);
-            return waiting.take(false);
-        };
-        while waiting.over != [true; 2] {
-            if !waiting.over[0] && (waiting.scores.is_empty() || waiting.over[1]) {
-                match score_chunks.read_next()? {
-                    Some(table) => waiting.add_scores(S::column(&table, files.score_column, *kind)?),
-                    None => waiting.over[0] = true,
-                }
+        while let Some(table) = self.scores.read_next()? {
+            if self.labels.is_none() {
+                let labels = labels_beside(&table, self.files.label_column)?;
+                self.add_labels(labels);
             }
-            if !waiting.over[1] && (waiting.labels.is_empty() || waiting.over[0]) {
-                match label_chunks.read_next()? {
-                    Some(table) => waiting.add_labels(table.binary_labels(files.label_column)?),
-                    None => waiting.over[1] = true,
-                }
+            let scores = S::column(&table, self.files.score_column, self.kind)?;
+            count(&mut self.seen[0], &scores);
+            let mut scores = scores.values;
+            while self.waiting.len() < scores.len()
+                && let Some(labels) = self.more_labels()?
+            {
+                self.add_labels(labels);
             }
-            if let Some(chunk) = waiting.take(waiting.over[0] || waiting.over[1])? {
-                return Ok(Some(chunk));
+            scores.truncate(self.waiting.len());
+            let rest = self.waiting.split_off(scores.len());
+            let labels = std::mem::replace(&mut self.waiting, rest);
+            if !scores.is_empty() {
+                return Ok(Some(BinaryChunk { scores, labels }));
             }
         }
-        waiting.check()?;
-        Ok(None)
+        while let Some(labels) = self.more_labels()? {
+            count(&mut self.seen[1], &labels);
+        }
+        match &self.seen {
+            [Some((scores, score_count)), Some((labels, label_count))] => {
+                check_same_len(labels, *label_count, scores, *score_count).map(|()| None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The next labels of a separate file; `None` at its end.
+    fn more_labels(&mut self) -> Result<Option<Column<bool>>, FileError> {
+        let next = self.labels.as_mut().map_or(Ok(None), Chunks::read_next)?;
+        next.map(|table| table.binary_labels(self.files.label_column)).transpose()
+    }
+
+    fn add_labels(&mut self, labels: Column<bool>) {
+        count(&mut self.seen[1], &labels);
+        self.waiting.extend(labels.values);
     }
 
     /// Begins again, for another pass.
@@ -255,7 +264,8 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
     ///
     /// As [`Chunks::rewind`].
     pub fn rewind(&mut self) -> Result<(), FileError> {
-        self.waiting = Waiting::default();
+        self.waiting.clear();
+        self.seen = [None, None];
         self.scores.rewind()?;
         self.labels.as_mut().map_or(Ok(()), Chunks::rewind)
     }
@@ -287,8 +297,7 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
         let read = || {
             let scores = whole(&self.scores)?;
             let labels = self.labels.as_ref().map(whole).transpose()?;
-            let (files, kind) = (self.files, self.kind);
-            let mut chunks = BinaryChunks::<S> { files, kind, scores, labels, waiting: Waiting::default() };
+            let mut chunks = BinaryChunks::<S>::new(self.files, self.kind, scores, labels);
             while chunks.advance()?.is_some() {}
             Ok(())
         };
@@ -325,7 +334,7 @@ impl<S: ScoreNumber> BinaryChunks<'_, S> {
 
     /// The column of labels, once some were read.
     fn label_place(&self) -> Location {
-        self.waiting.places[1].clone().unwrap_or_else(|| self.scores.place())
+        self.seen[1].as_ref().map_or_else(|| self.scores.place(), |(place, _)| place.clone())
     }
 }
 
@@ -333,53 +342,7 @@ fn labels_beside(table: &Table, column: &str) -> Result<Column<bool>, FileError>
     if table.is_lone_array() { Err(FileError::NoLabels) } else { table.binary_labels(column) }
 }
 
-impl<S> Default for Waiting<S> {
-    fn default() -> Self {
-        Self { scores: Vec::new(), labels: Vec::new(), seen: [0; 2], places: [None, None], over: [false; 2] }
-    }
-}
-
-impl<S> Waiting<S> {
-    fn add_scores(&mut self, column: Column<S>) {
-        self.seen[0] += column.len();
-        self.places[0].get_or_insert(column.place);
-        append(&mut self.scores, column.values);
-    }
-
-    fn add_labels(&mut self, column: Column<bool>) {
-        self.seen[1] += column.len();
-        self.places[1].get_or_insert(column.place);
-        append(&mut self.labels, column.values);
-    }
-
-    /// What has both halves; the rest is forgotten if its other half will never come.
-    fn take(&mut self, alone: bool) -> Result<Option<BinaryChunk<S>>, FileError> {
-        let both = self.scores.len().min(self.labels.len());
-        let chunk =
-            BinaryChunk { scores: front(&mut self.scores, both), labels: front(&mut self.labels, both) };
-        if alone {
-            self.scores.clear();
-            self.labels.clear();
-        }
-        Ok((both > 0).then_some(chunk))
-    }
-
-    /// Checks, at the end, that there were as many labels as scores.
-    fn check(&self) -> Result<(), FileError> {
-        let [Some(scores), Some(labels)] = &self.places else { return Ok(()) };
-        check_same_len(labels, self.seen[1], scores, self.seen[0])
-    }
-}
-
-fn append<T>(all: &mut Vec<T>, mut more: Vec<T>) {
-    match all.is_empty() {
-        true => *all = more,
-        false => all.append(&mut more),
-    }
-}
-
-/// Takes the first values away.
-fn front<T>(values: &mut Vec<T>, len: usize) -> Vec<T> {
-    let rest = values.split_off(len);
-    std::mem::replace(values, rest)
+/// Adds the rows of a column to those that were seen of it.
+fn count<T>(seen: &mut Option<(Location, usize)>, column: &Column<T>) {
+    seen.get_or_insert_with(|| (column.place.clone(), 0)).1 += column.len();
 }
