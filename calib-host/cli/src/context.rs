@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use calib_io::files::{Progress, write_file};
-use calib_io::input::{TableNote, TableOptions};
+use calib_io::input::{TableNote, TableOptions, TableRemark};
 use clap::{ArgMatches, Command};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -71,8 +71,8 @@ impl Context {
 
     /// How many rows were left out, because they lack a value.
     pub(crate) fn rows_left_out(&self) -> u64 {
-        let of = |note: &TableNote| match note {
-            TableNote::LeftOut { rows, .. } => *rows as u64,
+        let of = |note: &TableNote| match note.remark {
+            TableRemark::LeftOut { rows, .. } => rows as u64,
             _ => 0,
         };
         self.notes.all().iter().map(of).sum()
@@ -182,8 +182,10 @@ impl Context {
         let Some(object) = value.as_object_mut() else { return };
         let notes = self.notes.all();
         if self.leaves_out() {
-            let left_out = notes.iter().filter_map(|note| match note {
-                TableNote::LeftOut { file, rows, of } => Some(json!({"file": file, "rows": rows, "of": of})),
+            let left_out = notes.iter().filter_map(|note| match note.remark {
+                TableRemark::LeftOut { rows, of } => {
+                    Some(json!({"file": note.place.file, "rows": rows, "of": of}))
+                }
                 _ => None,
             });
             object.insert("left_out".into(), left_out.collect());
@@ -200,7 +202,7 @@ impl Context {
 
     /// What was left out of tables, in sentences.
     pub(crate) fn left_out(&self) -> Vec<String> {
-        let is_left_out = |note: &&TableNote| matches!(note, TableNote::LeftOut { .. });
+        let is_left_out = |note: &&TableNote| matches!(note.remark, TableRemark::LeftOut { .. });
         self.notes.all().iter().filter(is_left_out).map(|note| format!("{note}.")).collect()
     }
 }

@@ -14,7 +14,7 @@ use super::quotes::{self, QuoteFault};
 use super::rows::Rows;
 use super::sniff::commas::Commas;
 use super::sniff::dialect::{BYTE_ORDER_MARK, Dialect, FirstLine, PLAIN};
-use super::sniff::options::{TableNote, TableOptions};
+use super::sniff::options::{TableOptions, TableRemark};
 use super::sniff::points::{ColumnPoints, Points};
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
@@ -109,8 +109,8 @@ fn open_chunks(
     let mut reader = ReaderBuilder::new().from_reader(&header[..]);
     let names = reader.headers().expect("they were read before or are numbers");
     let columns = names.iter().map(|name| (name.to_owned(), projection.type_of(name))).collect();
-    for note in dialect.notes(&place.file).into_iter().chain(first_line.note(&place.file)) {
-        reading.options.note(&note);
+    for remark in dialect.remarks().chain(first_line.remark()) {
+        reading.options.note(&place, remark);
     }
     reading.begins_with(first_line);
     let points = reading.points.clone();
@@ -185,9 +185,8 @@ impl ParseChunk for Schema {
 
     fn finish(&self, options: &TableOptions) -> Result<(), FileError> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = || self.place.file.clone();
         if let Some(lines) = seen.long_field {
-            options.note(&TableNote::LongField { file: file(), lines });
+            options.note(&self.place, TableRemark::LongField(lines));
         }
         let is_read = |column: usize| self.columns.get(column).is_some_and(|(_, used)| used.is_some());
         if let Some((column, line, text)) = seen.commas.doubtful(is_read) {
@@ -195,7 +194,7 @@ impl ParseChunk for Schema {
             return Err(FileError::input(place, Problem::Thousands(text.to_owned())));
         }
         if seen.commas.are_decimal(is_read) {
-            options.note(&TableNote::DecimalCommas { file: file() });
+            options.note(&self.place, TableRemark::DecimalCommas);
         }
         let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.commas.are_decimal(|_| true) {

@@ -14,7 +14,7 @@ use super::npy::{self, NpyArray};
 use super::npz::Npz;
 use super::projection::Projection;
 use super::sniff::column_aliases::{self, NotFound};
-use super::sniff::options::{TableNote, TableOptions};
+use super::sniff::options::{TableOptions, TableRemark};
 use super::source::Source;
 use super::table::{Reading, Table};
 use crate::files::{Fault, FileError, Format, Location, Problem, Row};
@@ -114,8 +114,7 @@ pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<S
     match column_aliases::classes(table.column_names()) {
         Ok(names) => {
             let ends = [&names[0], &names[names.len() - 1]].map(Clone::clone);
-            let (file, classes) = (source.path().into(), names.len());
-            source.options().note(&TableNote::Classes { file, ends, classes });
+            source.options().note(&place, TableRemark::Classes { ends, classes: names.len() });
             Ok(names)
         }
         Err(NotFound::Several(lists)) => Err(FileError::input(place, Problem::WhichClasses(lists))),

@@ -91,7 +91,7 @@ pub use shown::Shown;
 pub use similar_names::{similar_names, stand_in};
 pub use sniff::column_aliases::likely_column;
 pub use sniff::commas::are_thousands;
-pub use sniff::options::{TableNote, TableOptions, Tell};
+pub use sniff::options::{TableNote, TableOptions, TableRemark, Tell};
 pub use source::{Source, sha256};
 pub use table::Table;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};

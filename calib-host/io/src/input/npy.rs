@@ -10,7 +10,7 @@ use super::cell::TableCell;
 use super::chunk_reader::{ChunkReader, Input, ReadSeek};
 use super::column_kind::ColumnKind;
 use super::limit::CHUNK_ROWS;
-use super::sniff::options::TableNote;
+use super::sniff::options::TableRemark;
 use super::table::{Reading, Table};
 use super::values::Values;
 use crate::files::{FileError, Format, Location, Problem, Unit};
@@ -420,7 +420,7 @@ impl NpyArray {
             ([_, 2], Elements::Numbers(values)) if table.options().guess => {
                 let second = values.second_of_two_probs();
                 let Some(second) = second else { return Err(self.wrong_shape("(rows,)")) };
-                table.options().note(&TableNote::SecondColumn { file: self.place.file });
+                table.options().note(&Location::file(&self.place.file), TableRemark::SecondColumn);
                 Elements::Numbers(second)
             }
             _ => return Err(self.wrong_shape("(rows,)")),

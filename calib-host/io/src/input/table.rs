@@ -13,7 +13,7 @@ use super::similar_names::{similar_names, stand_in};
 use super::sniff::column_aliases::{self, NotFound};
 use super::sniff::dialect::FirstLine;
 use super::sniff::labels::labels_of_two;
-use super::sniff::options::{TableNote, TableOptions};
+use super::sniff::options::{TableOptions, TableRemark};
 use super::sniff::points::{ColumnPoints, Points};
 use super::values::Values;
 use crate::files::{FileError, Location, Problem};
@@ -204,8 +204,7 @@ impl Table {
         let ColumnContent::Cells(cells) = self.content(name)?.1 else { return Ok(()) };
         let first = cells.first().and_then(|&cell| word(self.resolve(cell).text().trim()));
         if let Some((words, _)) = first.filter(|(words, _)| *words != ["false", "true"]) {
-            let file = self.file.file.clone();
-            self.reading.options.note(&TableNote::LabelWords { file, words: words.map(str::to_owned) });
+            self.options().note(&Location::file(&self.file.file), TableRemark::LabelWords(words));
         }
         Ok(())
     }
@@ -249,22 +248,15 @@ impl Table {
     pub fn names(&self, name: &str) -> Result<Column<String>, FileError> {
         self.check_lone("integers or texts", |cell| is_integer(cell) || is_text(cell))?;
         let names = self.column(name, |_| None, TableCell::name)?;
-        if self.is_whole()
-            && let Some(pair) = similar_names(&names.values)
-        {
-            let file = self.file.file.clone();
-            self.reading.options.note(&TableNote::SimilarNames { file, column: name.into(), names: pair });
-        }
-        if self.is_whole()
-            && let Some((often, rows)) = stand_in(&names.values)
-        {
-            let (file, of) = (self.file.file.clone(), names.values.len());
-            self.reading.options.note(&TableNote::StandIn {
-                file,
-                column: name.into(),
-                name: often,
-                rows: [rows, of],
-            });
+        if self.is_whole() {
+            let place = Location::file(&self.file.file).column(name);
+            if let Some(pair) = similar_names(&names.values) {
+                self.options().note(&place, TableRemark::SimilarNames(pair));
+            }
+            if let Some((name, rows)) = stand_in(&names.values) {
+                let rows = [rows, names.values.len()];
+                self.options().note(&place, TableRemark::StandIn { name, rows });
+            }
         }
         Ok(names)
     }
@@ -351,7 +343,9 @@ impl Table {
         match found {
             Ok(column) => {
                 if is_guess(column) {
-                    self.reading.options.note_column(&self.file.file, name, &column.name);
+                    let (wanted, found) = (name.to_owned(), column.name.trim().to_owned());
+                    let place = Location::file(&self.file.file);
+                    self.options().note(&place, TableRemark::Column { wanted, found });
                 }
                 Ok(column)
             }

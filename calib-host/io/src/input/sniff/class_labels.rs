@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::options::TableNote;
-use crate::files::FileError;
+use super::options::TableRemark;
+use crate::files::{FileError, Location};
 use crate::input::column::Column;
 use crate::input::table::Table;
 
@@ -39,9 +39,10 @@ impl Table {
         {
             let are_indices = |(text, class): (&String, &i64)| text.parse() == Ok(*class);
             if !texts.values.iter().zip(&values).all(are_indices) {
-                let (file, label) = (texts.place.file.clone(), texts.values[0].clone());
+                let label = texts.values[0].clone();
                 let column = format!("{word}{}", plain(&label));
-                self.options().note(&TableNote::LabelsOfColumns { file, label, column });
+                let place = Location::file(&texts.place.file);
+                self.options().note(&place, TableRemark::LabelsOfColumns { label, column });
             }
             let are_numbers = texts.values.iter().all(|text| text.trim().parse::<f64>().is_ok());
             let name = |column: &String| column.strip_prefix(word).unwrap_or(column).to_owned();

@@ -3,11 +3,10 @@
 //! Only the start of a file decides, so that a table in that dialect costs no more than a look at it.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
-use super::options::TableNote;
+use super::options::TableRemark;
 use crate::input::quotes;
 
 /// This much of a file decides its dialect: less than a chunk.
@@ -228,13 +227,11 @@ impl FirstLine {
     }
 
     /// What is to be told of a file that begins so.
-    pub(in crate::input) fn note(self, file: &Path) -> Option<TableNote> {
+    pub(in crate::input) fn remark(self) -> Option<TableRemark> {
         match self {
             Self::Names => None,
-            Self::Numbers(columns) => Some(TableNote::NumberedColumns { file: file.into(), columns }),
-            Self::Data(columns) | Self::NoScoreFirst(columns) => {
-                Some(TableNote::NoHeader { file: file.into(), columns })
-            }
+            Self::Numbers(columns) => Some(TableRemark::NumberedColumns(columns)),
+            Self::Data(columns) | Self::NoScoreFirst(columns) => Some(TableRemark::NoHeader(columns)),
         }
     }
 }
@@ -262,11 +259,10 @@ impl Dialect {
     }
 
     /// What is to be told of a table that is written so.
-    pub(in crate::input) fn notes(self, file: &Path) -> Vec<TableNote> {
-        let separator = char::from(self.separator);
-        let separator = (separator != ',').then(|| TableNote::Separator { file: file.into(), separator });
-        let names = (self.unnamed == Some(Unnamed::First)).then(|| TableNote::RowNames { file: file.into() });
-        separator.into_iter().chain(names).collect()
+    pub(in crate::input) fn remarks(self) -> impl Iterator<Item = TableRemark> {
+        let separator = (self.separator != b',').then(|| TableRemark::Separator(self.separator.into()));
+        let names = (self.unnamed == Some(Unnamed::First)).then_some(TableRemark::RowNames);
+        separator.into_iter().chain(names)
     }
 
     /// By a start of which every row has one field more than the header.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::column_aliases;
-use super::options::{TableNote, TableOptions};
-use crate::files::{FileError, Problem, Watch};
+use super::options::{TableOptions, TableRemark};
+use crate::files::{FileError, Location, Problem, Watch};
 use crate::input::cell::TableCell;
 use crate::input::matrix::incomplete_rows;
 use crate::input::source::Source;
@@ -106,8 +106,8 @@ fn leave_out(sources: &mut [Source]) {
     let lacking = lacking.unwrap_or_default();
     let rows: HashSet<usize> = (0..lacking.len()).filter(|&row| lacking[row]).collect();
     let Some(first) = sources.first().filter(|_| !rows.is_empty()) else { return };
-    let file = first.path().to_owned();
-    first.options().note(&TableNote::LeftOut { file, rows: rows.len(), of: lacking.len() });
+    let remark = TableRemark::LeftOut { rows: rows.len(), of: lacking.len() };
+    first.options().note(&Location::file(first.path()), remark);
     let rows = Arc::new(rows);
     sources.iter_mut().for_each(|source| source.leave_out(&rows));
 }

@@ -1,10 +1,9 @@
 //! How tables are read that are not as they should be.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::quoted;
+use crate::files::{Location, quoted};
 
 /// How tables are read. By default a file is what it says: nothing is guessed, and nothing left out.
 ///
@@ -52,41 +51,40 @@ impl fmt::Debug for Tell {
 }
 
 /// What was guessed about a table, or left out of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNote {
+    /// The file, and the column if the note is about one.
+    pub place: Location,
+    /// What is to be said.
+    pub remark: TableRemark,
+}
+
+impl fmt::Display for TableNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.remark)
+    }
+}
+
+/// What is to be said of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TableNote {
+pub enum TableRemark {
     /// A column was found under a usual name.
     Column {
-        /// The file.
-        file: PathBuf,
         /// What it is for: `score` or `label`.
         wanted: String,
         /// Its name.
         found: String,
     },
-    /// A text table has no header.
-    NoHeader {
-        /// The file.
-        file: PathBuf,
-        /// The number of columns, which are called by their numbers from 0 on.
-        columns: usize,
-    },
-    /// The first line of a text table is used as the names of its columns, although it could be data: it is their numbers from 0 on.
-    NumberedColumns {
-        /// The file.
-        file: PathBuf,
-        /// The number of columns.
-        columns: usize,
-    },
+    /// A text table of so many columns has no header; they are called by their numbers from 0 on.
+    NoHeader(usize),
+    /// The first line of a text table is used as the names of its columns, although it could be data: it is the numbers of so many columns
+    /// from 0 on.
+    NumberedColumns(usize),
     /// Of an array of two columns that sum to one the second was taken.
-    SecondColumn {
-        /// The file.
-        file: PathBuf,
-    },
+    SecondColumn,
     /// Columns were taken for those of the classes.
     Classes {
-        /// The file.
-        file: PathBuf,
         /// The first and the last of them.
         ends: [String; 2],
         /// How many there are.
@@ -94,77 +92,35 @@ pub enum TableNote {
     },
     /// Labels were taken for the names of the classes' columns, or for what is behind the same word in these.
     LabelsOfColumns {
-        /// The file of the labels.
-        file: PathBuf,
         /// The first of them.
         label: String,
         /// The column that it names.
         column: String,
     },
-    /// Words were taken for labels.
-    LabelWords {
-        /// The file.
-        file: PathBuf,
-        /// The word that is 0, and the word that is 1.
-        words: [String; 2],
-    },
+    /// Words were taken for labels: the word that is 0, and the word that is 1.
+    LabelWords([&'static str; 2]),
     /// Two names differ in nothing but case, spaces, the form of their letters in Unicode, or invisible signs.
-    SimilarNames {
-        /// The file.
-        file: PathBuf,
-        /// Their column.
-        column: String,
-        /// The names.
-        names: [String; 2],
-    },
+    SimilarNames([String; 2]),
     /// One of many names is in most rows, and may stand for rows without a name.
     StandIn {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
         /// The name.
         name: String,
         /// How many rows have it, and how many there are.
         rows: [usize; 2],
     },
     /// Another sign than a comma separates the fields of a text table.
-    Separator {
-        /// The file.
-        file: PathBuf,
-        /// The sign.
-        separator: char,
-    },
+    Separator(char),
     /// Commas in numbers are decimal commas.
-    DecimalCommas {
-        /// The file.
-        file: PathBuf,
-    },
-    /// The numbers of a column have points that separate thousands in other countries, and are read as decimals.
-    Points {
-        /// The file.
-        file: PathBuf,
-        /// The column.
-        column: String,
-        /// The first of these numbers.
-        number: String,
-    },
+    DecimalCommas,
+    /// The numbers of a column, of which this is the first, have points that separate thousands in other countries, and are read as decimals.
+    Points(String),
     /// The header has one name fewer than the rows have fields, and the first field of each row is its name.
-    RowNames {
-        /// The file.
-        file: PathBuf,
-    },
-    /// A field in quotes may have swallowed rows: a quote may be missing, or there may be one too many.
-    LongField {
-        /// The file.
-        file: PathBuf,
-        /// The first and the last line of the first such field.
-        lines: [u64; 2],
-    },
+    RowNames,
+    /// A field in quotes may have swallowed rows: a quote may be missing, or there may be one too many. These are the first and the last
+    /// line of the first such field.
+    LongField([u64; 2]),
     /// Rows were left out that lack a value.
     LeftOut {
-        /// The file.
-        file: PathBuf,
         /// How many.
         rows: usize,
         /// Of how many.
@@ -172,100 +128,73 @@ pub enum TableNote {
     },
 }
 
-impl fmt::Display for TableNote {
+impl fmt::Display for TableRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Column { file, wanted, found } => {
-                write!(f, "{}: calib uses the column {} as {wanted}s", file.display(), quoted(found))
+            Self::Column { wanted, found } => {
+                write!(f, "calib uses the column {} as {wanted}s", quoted(found))
             }
-            Self::NoHeader { file, columns: 1 } => {
-                write!(f, "{}: the first line is data, so the column is called 0", file.display())
+            Self::NoHeader(1) => f.write_str("the first line is data, so the column is called 0"),
+            Self::NoHeader(columns) => {
+                write!(f, "the first line is data, so the columns are called 0 to {}", columns - 1)
             }
-            Self::NoHeader { file, columns } => {
-                let last = columns.saturating_sub(1);
-                write!(f, "{}: the first line is data, so the columns are called 0 to {last}", file.display())
-            }
-            Self::NumberedColumns { file, columns: 1 } => {
-                write!(
-                    f,
-                    "{}: the first line, 0, is used as the name of the column; if it is data, write a line with a name above it",
-                    file.display()
-                )
-            }
-            Self::NumberedColumns { file, columns } => {
-                let last = columns.saturating_sub(1);
-                write!(
-                    f,
-                    "{}: the first line, 0 to {last}, is used as the names of the columns; if it is data, write a line with names \
-                     above it",
-                    file.display()
-                )
-            }
-            Self::SecondColumn { file } => {
-                write!(
-                    f,
-                    "{}: the second of two probabilities that sum to one is used, as the score of class 1",
-                    file.display()
-                )
-            }
-            Self::Classes { file, ends: [first, last], classes } => {
-                let (first, last) = (quoted(first), quoted(last));
-                write!(f, "{}: calib uses the columns {first} to {last} as {classes} classes", file.display())
-            }
-            Self::LabelsOfColumns { file, label, column } if label == column => {
-                write!(f, "{}: labels name the classes' columns", file.display())
-            }
-            Self::LabelsOfColumns { file, label, column } => {
-                let (label, column) = (quoted(label), quoted(column));
-                write!(f, "{}: labels name the classes' columns: {label} is {column}", file.display())
-            }
-            Self::Separator { file, separator } => {
-                let sign = match separator {
-                    ';' => "semicolons".into(),
-                    '\t' => "tabs".into(),
-                    other => format!("the character {}", quoted(&other.to_string())),
-                };
-                write!(f, "{}: {sign} separate the fields", file.display())
-            }
-            Self::LabelWords { file, words: [zero, one] } => {
-                write!(f, "{}: the label {zero} is read as 0, and {one} as 1", file.display())
-            }
-            Self::SimilarNames { file, column, names: [one, other] } => write!(
+            Self::NumberedColumns(1) => f.write_str(
+                "the first line, 0, is used as the name of the column; if it is data, write a line with a name above it",
+            ),
+            Self::NumberedColumns(columns) => write!(
                 f,
-                "{}, column {column}: {} and {} are two names, though they differ only in case, spaces or invisible characters",
-                file.display(),
+                "the first line, 0 to {}, is used as the names of the columns; if it is data, write a line with names above it",
+                columns - 1
+            ),
+            Self::SecondColumn => f.write_str(
+                "the second of two probabilities that sum to one is used, as the score of class 1",
+            ),
+            Self::Classes { ends: [first, last], classes } => {
+                let (first, last) = (quoted(first), quoted(last));
+                write!(f, "calib uses the columns {first} to {last} as {classes} classes")
+            }
+            Self::LabelsOfColumns { label, column } if label == column => {
+                f.write_str("labels name the classes' columns")
+            }
+            Self::LabelsOfColumns { label, column } => {
+                write!(f, "labels name the classes' columns: {} is {}", quoted(label), quoted(column))
+            }
+            Self::Separator(';') => f.write_str("semicolons separate the fields"),
+            Self::Separator('\t') => f.write_str("tabs separate the fields"),
+            Self::Separator(other) => {
+                write!(f, "the character {} separates the fields", quoted(&other.to_string()))
+            }
+            Self::LabelWords([zero, one]) => {
+                write!(f, "the label {zero} is read as 0, and {one} as 1")
+            }
+            Self::SimilarNames([one, other]) => write!(
+                f,
+                "{} and {} are two names, though they differ only in case, spaces or invisible characters",
                 quoted(one),
                 quoted(other)
             ),
-            Self::StandIn { file, column, name, rows: [rows, of] } => write!(
+            Self::StandIn { name, rows: [rows, of] } => write!(
                 f,
-                "{}, column {column}: {rows} of {of} rows have the name {}: does it stand for rows without a name? calib uses it as one name",
-                file.display(),
+                "{rows} of {of} rows have the name {}: does it stand for rows without a name? calib uses it as one name",
                 quoted(name)
             ),
-            Self::DecimalCommas { file } => {
-                write!(f, "{}: commas in numbers are read as decimal commas: 0,5 is 0.5", file.display())
-            }
-            Self::Points { file, column, number } => write!(
+            Self::DecimalCommas => f.write_str("commas in numbers are read as decimal commas: 0,5 is 0.5"),
+            Self::Points(number) => write!(
                 f,
-                "{}, column {column}: the point in {} is read as a decimal point; if it separates thousands, write {}",
-                file.display(),
+                "the point in {} is read as a decimal point; if it separates thousands, write {}",
                 quoted(number),
                 number.replace('.', "")
             ),
-            Self::RowNames { file } => write!(
-                f,
-                "{}: the header has one name fewer than the rows have fields, so the first field of each row is used as the row's name",
-                file.display()
+            Self::RowNames => f.write_str(
+                "the header has one name fewer than the rows have fields, so the first field of each row is used as the row's name",
             ),
-            Self::LongField { file, lines: [first, last] } => write!(
+            Self::LongField([first, last]) => write!(
                 f,
-                "{}: lines {first} to {last} are one field in quotes, and look like several rows: is a quote missing, or one too many?",
-                file.display()
+                "lines {first} to {last} are one field in quotes, and look like several rows: is a quote missing, or one too many?"
             ),
-            Self::LeftOut { file, rows, of } => {
+            Self::LeftOut { rows, of } => {
                 let (lack, are) = if *rows == 1 { ("lacks", "is") } else { ("lack", "are") };
-                write!(f, "{}: {rows} of {of} rows {lack} a value and {are} skipped", file.display())
+                write!(f, "{rows} of {of} rows {lack} a value and {are} skipped")
             }
         }
     }
@@ -273,19 +202,10 @@ impl fmt::Display for TableNote {
 
 impl TableOptions {
     /// Tells it to anyone who asked for that.
-    pub(in crate::input) fn note(&self, note: &TableNote) {
+    pub(in crate::input) fn note(&self, place: &Location, remark: TableRemark) {
         if let Some(Tell(tell)) = &self.tell {
-            tell(note);
+            tell(&TableNote { place: place.clone(), remark });
         }
-    }
-
-    /// Tells that a column was found under a usual name.
-    pub(in crate::input) fn note_column(&self, file: &Path, wanted: &str, found: &str) {
-        self.note(&TableNote::Column {
-            file: file.into(),
-            wanted: wanted.into(),
-            found: found.trim().into(),
-        });
     }
 
     /// Whether rows without values are left out.

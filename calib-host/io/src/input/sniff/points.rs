@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::files::{FileError, Location, Problem, Row};
-use crate::input::sniff::options::{TableNote, TableOptions};
+use crate::input::sniff::options::{TableOptions, TableRemark};
 
 /// A whole number of this size beside `1.910` has as many digits as a group of thousands.
 const GROUP: u16 = 100;
@@ -135,8 +135,8 @@ impl Points {
                 if *ends_in_zero || *whole >= GROUP {
                     return refused(number);
                 }
-                let (file, column) = (file.file.clone(), column.to_owned());
-                options.note(&TableNote::Points { file, column, number: number.1.clone() });
+                let place = Location::file(&file.file).column(column);
+                options.note(&place, TableRemark::Points(number.1.clone()));
                 Ok(())
             }
             _ => Ok(()),
