@@ -228,6 +228,18 @@ impl Chart {
         self.put(format_args!("<polygon class=\"{class}\" points=\"{corners}\"/>"));
     }
 
+    /// The area between a lower and an upper line: at every place the two heights.
+    pub fn band(&mut self, class: &str, places: &[(f64, f64, f64)]) {
+        let lower = places.iter().map(|&(x, lo, _)| (x, lo));
+        self.area(class, lower.chain(places.iter().rev().map(|&(x, _, hi)| (x, hi))));
+    }
+
+    /// A line that is level over every whole number, from 0 on.
+    pub fn levels(&mut self, class: &str, heights: &[f64]) {
+        let ends = |(x, &y): (usize, &f64)| [(x as f64, y), (x as f64 + 1.0, y)];
+        self.line(class, heights.iter().enumerate().flat_map(ends));
+    }
+
     /// An arrow, or a dot if both ends are in one place.
     pub fn arrow(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (x0, y0, x, y) = (self.at_x(from.0), self.at_y(from.1), self.at_x(to.0), self.at_y(to.1));

@@ -40,7 +40,7 @@ pub(crate) fn finish(
     chart: &Chart,
     words: PlotText<'_>,
     columns: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+    rows: impl IntoIterator<Item = Vec<String>>,
 ) -> Plot {
     let PlotText { id, title, caption, legend } = words;
     Plot {
@@ -51,6 +51,6 @@ pub(crate) fn finish(
         caption,
         legend,
         columns,
-        rows,
+        rows: rows.into_iter().collect(),
     }
 }

@@ -4,7 +4,7 @@ use calib_fit::assess::{ClinicalSummary, ClinicalValidation, CorpStep, NetBenefi
 use calib_fit::stats::percent_of_success;
 
 use super::figures::Side;
-use super::words::number;
+use super::words::{number, percentages, range, top};
 use crate::draw::{Axis, Chart, LegendEntry, Plot, PlotText, finish};
 
 /// The CORP reliability curve with its band, and the smooth curve; `None` if there are no probabilities on this side.
@@ -17,8 +17,8 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
     let largest = corp.curve.iter().map(|step| step.hi.max(step.value)).fold(0.0, f64::max);
     let mut chart =
         Chart::new(Axis::probs("predicted probability", largest), Axis::probs("observed frequency", largest));
-    let lower = corp.band.iter().map(|point| (point.prob, point.lo));
-    chart.area("band", lower.chain(corp.band.iter().rev().map(|point| (point.prob, point.hi))));
+    let band = corp.band.iter().map(|point| (point.prob, point.lo, point.hi));
+    chart.band("band", &band.collect::<Vec<_>>());
     chart.diagonal();
     if let Ok(spline) = found.spline.get() {
         chart.line("theory", spline.curve.iter().map(|point| (point.prob, point.value)));
@@ -47,8 +47,8 @@ pub(super) fn corp(side: Side, clinical: &ClinicalSummary, alpha: f64) -> Option
         vec![number(lo), number(hi), n.to_string(), positives.to_string(), number(value)]
     };
     let columns = vec!["from", "to", "rows", "events", "observed frequency"];
-    let rows = corp.curve.iter().map(row).collect();
-    Some(finish(&chart, PlotText { id: &id, title: &title, caption, legend }, columns, rows))
+    let words = PlotText { id: &id, title: &title, caption, legend };
+    Some(finish(&chart, words, columns, corp.curve.iter().map(row)))
 }
 
 /// The decision curves before and after, of treating all and of treating none.
@@ -60,12 +60,9 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
     let mut chart =
         Chart::new(Axis::unit("threshold probability"), Axis::new("net benefit", -top / 4.0, top));
     let bottom = -top / 4.0;
-    let banded: Vec<_> = after.iter().filter_map(|point| Some((point.threshold, point.interval?))).collect();
-    let lower = banded.iter().map(|(threshold, interval)| (*threshold, interval.lo));
-    chart.area(
-        "band",
-        lower.chain(banded.iter().rev().map(|(threshold, interval)| (*threshold, interval.hi))),
-    );
+    let ends = |point: &NetBenefit| point.interval.map(|ends| (point.threshold, ends.lo, ends.hi));
+    let banded: Vec<_> = after.iter().filter_map(ends).collect();
+    chart.band("band", &banded);
     chart.line("frame", [(0.0, 0.0), (1.0, 0.0)]);
     let all = after.iter().map(|point| (point.threshold, point.treat_all));
     chart.line("hull", all.take_while(|point| point.1 >= bottom));
@@ -96,12 +93,12 @@ pub(super) fn decision_curve(clinical: &ClinicalSummary, alpha: f64) -> Plot {
     let row = |(i, point): (usize, &NetBenefit)| {
         let mut row = vec![number(point.threshold)];
         row.extend(before.map(|before| number(before[i].net_benefit)));
-        let interval = point.interval.map(|i| format!("{} to {}", number(i.lo), number(i.hi)));
+        let interval = point.interval.map(|ends| range(ends.lo, ends.hi));
         row.extend([number(point.net_benefit), interval.unwrap_or_default(), number(point.treat_all)]);
         row
     };
     let rows = after.iter().enumerate().filter(|(_, point)| point.marked || is_listed(point.threshold));
-    finish(&chart, words, columns, rows.map(row).collect())
+    finish(&chart, words, columns, rows.map(row))
 }
 
 /// The multiples of a twentieth are listed behind the plot.
@@ -113,12 +110,8 @@ fn is_listed(threshold: f64) -> bool {
 /// The distribution of the calibrated probabilities, of rows with label 1 upwards and of the others downwards.
 pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
     let OutcomeHistogram { positives, negatives, .. } = &found.outcomes;
-    let share = |counts: &[u64]| {
-        let n: u64 = counts.iter().sum::<u64>().max(1);
-        counts.iter().map(|&count| 100.0 * count as f64 / n as f64).collect::<Vec<_>>()
-    };
-    let (up, down) = (share(positives), share(negatives));
-    let top = 1.05 * up.iter().chain(&down).copied().fold(0.0, f64::max);
+    let (up, down) = (percentages(positives), percentages(negatives));
+    let top = top(up.iter().chain(&down).copied());
     let mut chart = Chart::new(
         Axis::unit("calibrated probability"),
         Axis::new("rows of the label (%): 0 below, 1 above", -top, top),
@@ -144,6 +137,6 @@ pub(super) fn outcomes(found: &ClinicalValidation) -> Plot {
         let range = format!("{:.3} to {:.3}", edge(i), edge(i + 1));
         vec![range, positives[i].to_string(), negatives[i].to_string()]
     };
-    let rows = (0..positives.len()).filter(|&i| positives[i] + negatives[i] > 0).map(row).collect();
+    let rows = (0..positives.len()).filter(|&i| positives[i] + negatives[i] > 0).map(row);
     finish(&chart, words, vec!["from, to", "label 1", "label 0"], rows)
 }

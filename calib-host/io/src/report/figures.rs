@@ -198,29 +198,26 @@ pub(super) fn roc(test: &CalibratedRows) -> Option<Plot> {
 
 /// The distributions of scores and of calibrated probabilities; of the latter alone where scores are margins.
 pub(super) fn distribution(test: &CalibratedRows) -> Plot {
-    if test.margins.is_some() {
-        let words = PlotText {
-            id: "distribution",
-            title: "Distribution of probabilities",
-            caption: format!(
-                "The percentage of the test rows in {BARS} bars of equal width, after calibration."
-            ),
-            legend: BOTH[1..].to_vec(),
-        };
-        let end = Axis::probs("", largest(&test.after)).hi;
-        return plots::distribution_after(words, end, &bars(&test.after, end));
-    }
+    let after = largest(&test.after);
+    let (what, when, axis) = match test.margins {
+        Some(_) => ("probabilities", "after calibration", Axis::probs("probability", after)),
+        None => {
+            let axis = Axis::probs("score or probability", largest(&test.before).max(after));
+            ("scores and probabilities", "before and after calibration", axis)
+        }
+    };
+    let before = ("before", "scores", bars(&test.before, axis.hi));
+    let after = ("after", "probabilities", bars(&test.after, axis.hi));
+    let of_margins = test.margins.is_some();
+    let (series, legend) =
+        if of_margins { (vec![after], &BOTH[1..]) } else { (vec![before, after], &BOTH[..]) };
     let words = PlotText {
         id: "distribution",
-        title: "Distribution of scores and probabilities",
-        caption: format!(
-            "The percentage of the test rows in {BARS} bars of equal width, before and after calibration."
-        ),
-        legend: BOTH.to_vec(),
+        title: &format!("Distribution of {what}"),
+        caption: format!("The percentage of the test rows in {BARS} bars of equal width, {when}."),
+        legend: legend.to_vec(),
     };
-    let axis = Axis::probs("score or probability", largest(&test.before).max(largest(&test.after)));
-    let [before, after] = [&test.before, &test.after].map(|rows| bars(rows, axis.hi));
-    plots::distribution(words, axis, &before, &after)
+    plots::distribution(words, axis, &series)
 }
 
 /// The distribution of margins, and the probability that each gets; none if scores are probabilities.
@@ -248,7 +245,9 @@ pub(super) fn of_margins(test: &CalibratedRows) -> Option<[Plot; 2]> {
         "The calibrated probability of the test rows by their margin, over the same range.",
         BOTH[1..].to_vec(),
     );
-    Some([plots::margins(histogram, ends, &counts), plots::map(map, ends, &points)])
+    let axis = Axis::new("margin", ends.0, ends.1);
+    let histogram = plots::distribution(histogram, axis, &[("before", "rows", counts)]);
+    Some([histogram, plots::map(map, ends, &points)])
 }
 
 /// The band over the scores, with the calibrated probability and the event rates of the test rows; `None` if the artifact has no band.

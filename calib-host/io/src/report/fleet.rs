@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 
 use super::data::Origin;
 use super::page::{Page, PageError};
-use super::words::number;
+use super::words::{number, percentages, range, top};
 use crate::draw::{Axis, Chart, Mark, Plot, PlotText, finish};
 
 /// At most so many tables are drawn.
@@ -115,42 +115,19 @@ impl FleetReport<'_> {
         let of = self.name(table).map_or(String::new(), |name| format!("{name}: "));
         let predictions: u64 = table.predictions.iter().sum();
         let labeled: u64 = table.bins.iter().map(|bin| bin.labeled).sum();
-        let said = match table.shift.level() {
-            EvidenceLevel::Alarm => "alert. They are not distributed like the reference scores",
-            EvidenceLevel::Evidence => {
-                "evidence, no alert. There is some evidence that they are not distributed like the reference scores"
-            }
-            EvidenceLevel::Weak => {
-                "weak evidence, no alert. There is weak evidence that they are not distributed like the reference scores"
-            }
-            EvidenceLevel::Quiet => {
-                "quiet. There is little or no evidence that they are not distributed like the reference scores"
-            }
-        };
         let scores = match predictions {
             0 => "nothing to evaluate, as no prediction is known.".into(),
-            _ => format!("{said}, by {} ({}).", number_of(predictions, "prediction"), levels(table.shift)),
+            _ => {
+                let by = number_of(predictions, "prediction");
+                said(table.shift, "distributed like the reference scores", &by)
+            }
         };
         let outcomes = match table.guarantee {
             None => "no guarantee is about them.".into(),
             Some(_) if labeled == 0 => {
                 "nothing to evaluate, as none is known: whether the guarantee still holds is unknown.".into()
             }
-            Some(guarantee) => {
-                let said = match guarantee.level() {
-                    EvidenceLevel::Alarm => "alert. They are not as frequent as guaranteed",
-                    EvidenceLevel::Evidence => {
-                        "evidence, no alert. There is some evidence that they are not as frequent as guaranteed"
-                    }
-                    EvidenceLevel::Weak => {
-                        "weak evidence, no alert. There is weak evidence that they are not as frequent as guaranteed"
-                    }
-                    EvidenceLevel::Quiet => {
-                        "quiet. There is little or no evidence that they are not as frequent as guaranteed"
-                    }
-                };
-                format!("{said}, by {labeled} known ones ({}).", levels(guarantee))
-            }
+            Some(guarantee) => said(guarantee, "as frequent as guaranteed", &format!("{labeled} known ones")),
         };
         let mut sentences = vec![
             format!("{of}Scores: {scores}"),
@@ -215,13 +192,8 @@ impl FleetReport<'_> {
         for (prob, bin) in &drawn {
             if let Some(guaranteed) = bin.guaranteed {
                 // As wide as a mark, so that bins next to each other stay apart.
-                let corners = [
-                    (-half, guaranteed.lo),
-                    (half, guaranteed.lo),
-                    (half, guaranteed.hi),
-                    (-half, guaranteed.hi),
-                ];
-                chart.area("band", corners.map(|(away, y)| ((prob + away).clamp(0.0, 1.0), y)));
+                let place = |away: f64| ((prob + away).clamp(0.0, 1.0), guaranteed.lo, guaranteed.hi);
+                chart.band("band", &[place(-half), place(half)]);
             }
         }
         for (prob, bin) in drawn.iter().filter(|(_, bin)| bin.labeled > 0) {
@@ -229,22 +201,18 @@ impl FleetReport<'_> {
             chart.mark("before", Mark::Circle, *prob, share(bin));
         }
         let rows = table.bins.iter().enumerate().map(|(at, bin)| {
-            let known = bin.labeled > 0;
+            let known =
+                |text: fn(&FleetBin) -> String| if bin.labeled > 0 { text(bin) } else { String::new() };
             vec![
                 at.to_string(),
                 bin.prob.map_or(String::new(), |prob| number(prob.into())),
-                bin.guaranteed.map_or("nothing".into(), |i| format!("{} to {}", number(i.lo), number(i.hi))),
+                bin.guaranteed.map_or("nothing".into(), |ends| range(ends.lo, ends.hi)),
                 bin.labeled.to_string(),
                 bin.positives.to_string(),
-                if known { number(share(bin)) } else { String::new() },
-                if known {
-                    format!("{} to {}", number(bin.interval.lo), number(bin.interval.hi))
-                } else {
-                    String::new()
-                },
+                known(|bin| number(share(bin))),
+                known(|bin| range(bin.interval.lo, bin.interval.hi)),
             ]
         });
-        let rows = rows.collect();
         let words = PlotText {
             id: &format!("outcomes-{}", table.table),
             title,
@@ -271,30 +239,21 @@ impl FleetReport<'_> {
     fn occupancy(&self, table: &FleetTable, title: &str) -> Plot {
         let artifact = self.stored.artifact();
         let reference = artifact.monitors().and_then(|monitors| monitors.reference(table.table));
-        let gaps: Vec<u32> = reference.map_or(Vec::new(), |reference| reference.each().collect());
-        let all = |counts: &mut dyn Iterator<Item = u64>| counts.sum::<u64>().max(1) as f64;
-        let of_gaps = all(&mut gaps.iter().map(|&gaps| gaps.into()));
-        let of_predictions = all(&mut table.predictions.iter().copied());
-        let expected: Vec<f64> = gaps.iter().map(|&gaps| 100.0 * f64::from(gaps) / of_gaps).collect();
-        let found: Vec<f64> =
-            table.predictions.iter().map(|&count| 100.0 * count as f64 / of_predictions).collect();
-        let top = expected.iter().chain(&found).copied().fold(0.0, f64::max) * 1.05;
+        let gaps: Vec<u64> =
+            reference.map_or(Vec::new(), |reference| reference.each().map(u64::from).collect());
+        let (expected, found) = (percentages(&gaps), percentages(&table.predictions));
+        let top = top(expected.iter().chain(&found).copied());
         let bins = expected.len() as f64;
         let mut chart =
             Chart::new(Axis::new("bin of the monitor", 0.0, bins), Axis::new("predictions (%)", 0.0, top));
         for (at, &share) in found.iter().enumerate() {
             chart.bar("bar", at as f64, at as f64 + 1.0, share);
         }
-        let levels = expected
-            .iter()
-            .enumerate()
-            .flat_map(|(at, &share)| [at as f64, at as f64 + 1.0].map(|x| (x, share)));
-        chart.line("after", levels);
+        chart.levels("after", &expected);
         let rows = expected.iter().zip(&found).zip(&table.predictions).enumerate();
         let rows = rows.map(|(at, ((expected, found), count))| {
             vec![at.to_string(), format!("{expected:.2}%"), count.to_string(), format!("{found:.2}%")]
         });
-        let rows = rows.collect();
         let words = PlotText {
             id: &format!("scores-{}", table.table),
             title,
@@ -328,6 +287,17 @@ const READING: [&str; 6] = [
 
 fn share(bin: &FleetBin) -> f64 {
     bin.positives as f64 / bin.labeled as f64
+}
+
+/// What evidence there is that predictions or outcomes are not as they should be, by so many of them.
+fn said(evidence: Evidence, expected: &str, by: &str) -> String {
+    let found = match evidence.level() {
+        EvidenceLevel::Alarm => "alert. They",
+        EvidenceLevel::Evidence => "evidence, no alert. There is some evidence that they",
+        EvidenceLevel::Weak => "weak evidence, no alert. There is weak evidence that they",
+        EvidenceLevel::Quiet => "quiet. There is little or no evidence that they",
+    };
+    format!("{found} are not {expected}, by {by} ({}).", levels(evidence))
 }
 
 /// The e-value, and what an alert needs.

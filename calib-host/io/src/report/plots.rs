@@ -6,7 +6,7 @@ use calib_fit::assess::{ReliabilityBin, Roc, RocPoint, Validity};
 use calib_fit::stats::places;
 use serde::Serialize;
 
-use super::words::number;
+use super::words::{number, percentages, range, top};
 use crate::draw::{Axis, Chart, Mark, Plot, PlotText, finish};
 
 /// ROC curves are drawn with at most so many points.
@@ -35,9 +35,8 @@ pub(super) fn bands(words: PlotText<'_>, series: &[(&'static str, &[ReliabilityB
     );
     for (class, bins) in series {
         for run in runs(bins) {
-            let lower = run.iter().map(|bin| (bin.mean_prob, bin.interval.lo));
-            let upper = run.iter().rev().map(|bin| (bin.mean_prob, bin.interval.hi));
-            chart.area(&format!("band-{class}"), lower.chain(upper));
+            let ends = |bin: &ReliabilityBin| (bin.mean_prob, bin.interval.lo, bin.interval.hi);
+            chart.band(&format!("band-{class}"), &run.iter().map(ends).collect::<Vec<_>>());
         }
     }
     chart.diagonal();
@@ -86,19 +85,19 @@ fn table(chart: &Chart, words: PlotText<'_>, series: &[(&'static str, &[Reliabil
         let mut row = vec![
             class.to_owned(),
             match (bin.lo, bin.hi) {
-                (Some(lo), Some(hi)) => format!("{} to {}", number(lo), number(hi)),
+                (Some(lo), Some(hi)) => range(lo, hi),
                 _ => bin.bin.to_string(),
             },
             bin.n.to_string(),
             bin.hits.to_string(),
             number(bin.mean_prob),
             number(bin.rate),
-            format!("{} to {}", number(bin.interval.lo), number(bin.interval.hi)),
+            range(bin.interval.lo, bin.interval.hi),
         ];
         row.extend(bin.top_label.filter(|_| top_label).map(number));
         row
     };
-    let rows = series.iter().flat_map(|(class, bins)| bins.iter().map(move |bin| row(class, bin))).collect();
+    let rows = series.iter().flat_map(|(class, bins)| bins.iter().map(move |bin| row(class, bin)));
     finish(chart, words, columns, rows)
 }
 
@@ -138,7 +137,7 @@ pub(super) fn validity(
         }
     }
     if kind == ValidityKind::Conditional {
-        let rows = curves().map(|(side, curve)| vec![side.into(), number(curve.conditional())]).collect();
+        let rows = curves().map(|(side, curve)| vec![side.into(), number(curve.conditional())]);
         return finish(&chart, words, vec!["", "every bin is within"], rows);
     }
     let rows = grid(end).map(|epsilon| {
@@ -147,7 +146,6 @@ pub(super) fn validity(
         row.extend(theory.map(|theory| number(theory(epsilon))));
         row
     });
-    let rows = rows.collect();
     let mut columns = vec!["epsilon"];
     columns.extend(curves().map(|(side, _)| side));
     columns.extend(theory.map(|_| "guaranteed"));
@@ -188,8 +186,7 @@ pub(super) fn roc(words: PlotText<'_>, before: &Roc, after: &Roc) -> Plot {
         vec![point.fp.to_string(), point.tp.to_string(), number(fpr), number(tpr)]
     });
     let columns = vec!["false positives", "true positives", "false positive rate", "true positive rate"];
-    let rows = hull.collect();
-    finish(&chart, words, columns, rows)
+    finish(&chart, words, columns, hull)
 }
 
 /// At most 401 of the points, the first and the last among them.
@@ -202,66 +199,28 @@ fn thinned(points: &[RocPoint]) -> impl Iterator<Item = &RocPoint> {
 /// How many bars a distribution has.
 pub(super) const BARS: usize = 40;
 
-/// The distributions of scores and of calibrated probabilities, as shares in bars of equal width up to the end of an axis.
+/// A distribution before calibration, after it, or both: class, name and counts in bars of equal width along an axis.
 pub(super) fn distribution(
     words: PlotText<'_>,
     axis: Axis,
-    before: &[u64; BARS],
-    after: &[u64; BARS],
+    series: &[(&'static str, &'static str, [u64; BARS])],
 ) -> Plot {
-    let shares = |counts: &[u64; BARS]| {
-        let n: u64 = counts.iter().sum();
-        counts.map(|count| 100.0 * count as f64 / n as f64)
-    };
-    let (before_shares, after_shares) = (shares(before), shares(after));
-    let top = before_shares.iter().chain(&after_shares).copied().fold(0.0, f64::max) * 1.05;
-    let end = axis.hi;
-    let mut chart = Chart::new(axis, Axis::new("rows (%)", 0.0, top));
-    let edge = |i: usize| end * i as f64 / BARS as f64;
-    let digits = places(3, &[edge(1)]);
-    for (i, &share) in after_shares.iter().enumerate() {
-        chart.bar("after", edge(i), edge(i + 1), share);
-    }
-    for (i, &share) in before_shares.iter().enumerate() {
-        chart.bar("before", edge(i), edge(i + 1), share);
-    }
-    let rows = (0..BARS).filter(|&i| before[i] + after[i] > 0).map(|i| {
-        let range = format!("{:.digits$} to {:.digits$}", edge(i), edge(i + 1));
-        vec![range, before[i].to_string(), after[i].to_string()]
-    });
-    let rows = rows.collect();
-    finish(&chart, words, vec!["from, to", "scores", "probabilities"], rows)
-}
-
-/// The distribution of calibrated probabilities, where scores are on another scale.
-pub(super) fn distribution_after(words: PlotText<'_>, end: f64, after: &[u64; BARS]) -> Plot {
-    histogram(words, "probability", (0.0, end), ("after", after))
-}
-
-/// The distribution of margins between two, those beyond in the outer bars.
-pub(super) fn margins(words: PlotText<'_>, ends: (f64, f64), before: &[u64; BARS]) -> Plot {
-    histogram(words, "margin", ends, ("before", before))
-}
-
-fn histogram(
-    words: PlotText<'_>,
-    label: &'static str,
-    (lo, hi): (f64, f64),
-    (class, counts): (&str, &[u64; BARS]),
-) -> Plot {
-    let n: u64 = counts.iter().sum();
-    let shares = counts.map(|count| 100.0 * count as f64 / n as f64);
-    let top = shares.iter().copied().fold(0.0, f64::max) * 1.05;
-    let mut chart = Chart::new(Axis::new(label, lo, hi), Axis::new("rows (%)", 0.0, top));
+    let (lo, hi) = (axis.lo, axis.hi);
     let edge = |i: usize| lo + (hi - lo) * i as f64 / BARS as f64;
-    for (i, &share) in shares.iter().enumerate() {
-        chart.bar(class, edge(i), edge(i + 1), share);
+    let digits = places(3, &[(hi - lo) / BARS as f64]);
+    let shares: Vec<Vec<f64>> = series.iter().map(|(_, _, counts)| percentages(counts)).collect();
+    let mut chart = Chart::new(axis, Axis::new("rows (%)", 0.0, top(shares.iter().flatten().copied())));
+    // What is before calibration lies in front.
+    for ((class, ..), shares) in series.iter().zip(&shares).rev() {
+        shares.iter().enumerate().for_each(|(i, &share)| chart.bar(class, edge(i), edge(i + 1), share));
     }
-    let rows = (0..BARS).filter(|&i| counts[i] > 0);
-    let row =
-        |i: usize| vec![format!("{} to {}", number(edge(i)), number(edge(i + 1))), counts[i].to_string()];
-    let rows = rows.map(row).collect();
-    finish(&chart, words, vec!["from, to", "rows"], rows)
+    let filled = (0..BARS).filter(|&i| series.iter().any(|(_, _, counts)| counts[i] > 0));
+    let rows = filled.map(|i| {
+        let range = format!("{:.digits$} to {:.digits$}", edge(i), edge(i + 1));
+        std::iter::once(range).chain(series.iter().map(|(_, _, counts)| counts[i].to_string())).collect()
+    });
+    let columns = std::iter::once("from, to").chain(series.iter().map(|(_, name, _)| *name)).collect();
+    finish(&chart, words, columns, rows)
 }
 
 /// The calibrated probability of every margin, in ascending order of margin.
@@ -271,7 +230,7 @@ pub(super) fn map(words: PlotText<'_>, (lo, hi): (f64, f64), points: &[(f64, f64
     let inside = |point: &&(f64, f64)| (lo..=hi).contains(&point.0);
     chart.line("after", points.iter().filter(inside).copied());
     let rows = (0..=20).filter_map(|i| points.get(i * (points.len() - 1) / 20));
-    let rows = rows.map(|&(margin, prob)| vec![number(margin), number(prob)]).collect();
+    let rows = rows.map(|&(margin, prob)| vec![number(margin), number(prob)]);
     finish(&chart, words, vec!["margin", "probability"], rows)
 }
 
@@ -293,14 +252,11 @@ pub(super) fn band(
 ) -> Plot {
     let ends = [axis.lo, axis.hi];
     let mut chart = Chart::new(axis, Axis::unit("probability of an event"));
-    let side = |of: fn(&ProbInterval) -> f32| {
-        let level = |(scores, at): &([Option<f64>; 2], ProbInterval)| {
-            [scores[0].unwrap_or(ends[0]), scores[1].unwrap_or(ends[1])]
-                .map(|score| (score, f64::from(of(at))))
-        };
-        steps.iter().flat_map(level).collect::<Vec<_>>()
+    let level = |(scores, at): &([Option<f64>; 2], ProbInterval)| {
+        let ends = [scores[0].unwrap_or(ends[0]), scores[1].unwrap_or(ends[1])];
+        ends.map(|score| (score, at.lo.into(), at.hi.into()))
     };
-    chart.area("band", side(|at| at.lo).into_iter().chain(side(|at| at.hi).into_iter().rev()));
+    chart.band("band", &steps.iter().flat_map(level).collect::<Vec<_>>());
     let inside: Vec<_> = points.iter().filter(|point| (ends[0]..=ends[1]).contains(&point.0)).collect();
     let rates: Vec<(f64, f64)> = inside
         .chunks(inside.len().div_ceil(RANGES).max(1))
@@ -323,7 +279,7 @@ pub(super) fn band(
             number(at.hi.into()),
         ]
     };
-    finish(&chart, words, vec!["scores", "at least", "at most"], steps.iter().map(row).collect())
+    finish(&chart, words, vec!["scores", "at least", "at most"], steps.iter().map(row))
 }
 
 /// A bin of an artifact: its probability, and how many rows of both data sets fall into it.
@@ -346,19 +302,12 @@ pub(super) const LISTED_BINS: usize = 400;
 
 /// How the rows of both data sets are shared out among the bins of an artifact.
 pub(super) fn occupancy(words: PlotText<'_>, bins: &[Occupancy]) -> Plot {
-    let (calibration, test) =
-        bins.iter().fold((0, 0), |(calibration, test), bin| (calibration + bin.calibration, test + bin.test));
-    let percent = |count: u64, all: u64| 100.0 * count as f64 / all.max(1) as f64;
-    let shares = |bin: &Occupancy| (percent(bin.calibration, calibration), percent(bin.test, test));
-    let top = bins.iter().map(shares).map(|(a, b)| a.max(b)).fold(0.0, f64::max) * 1.05;
+    let shares = |rows: fn(&Occupancy) -> u64| percentages(&bins.iter().map(rows).collect::<Vec<_>>());
+    let (calibration, test) = (shares(|bin| bin.calibration), shares(|bin| bin.test));
+    let top = top(calibration.iter().chain(&test).copied());
     let mut chart = Chart::new(Axis::new("bin", 0.0, bins.len() as f64), Axis::new("rows (%)", 0.0, top));
-    // A line for each set of rows, level over every bin.
-    let levels = |of: fn((f64, f64)) -> f64| {
-        let ends = |(i, bin)| [i as f64, i as f64 + 1.0].map(|x| (x, of(shares(bin))));
-        bins.iter().enumerate().flat_map(ends).collect::<Vec<_>>()
-    };
-    chart.line("before", levels(|shares| shares.0));
-    chart.line("after", levels(|shares| shares.1));
+    chart.levels("before", &calibration);
+    chart.levels("after", &test);
     let mut listed: Vec<&Occupancy> = bins.iter().collect();
     listed.sort_by_key(|bin| std::cmp::Reverse(bin.calibration + bin.test));
     listed.truncate(LISTED_BINS);
@@ -372,7 +321,6 @@ pub(super) fn occupancy(words: PlotText<'_>, bins: &[Occupancy]) -> Plot {
             bin.test.to_string(),
         ]
     });
-    let rows = rows.collect();
     finish(&chart, words, vec!["class", "bin", "probability", "calibration rows", "test rows"], rows)
 }
 

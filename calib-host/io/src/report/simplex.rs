@@ -91,7 +91,6 @@ pub(super) fn simplex(rows: &ClassProbRows) -> Plot {
     let table = means
         .iter()
         .map(|mean| vec![mean.n.to_string(), three(mean.before), three(mean.after), three(mean.frequencies)]);
-    let table = table.collect();
     let words = PlotText {
         id: "simplex",
         title: "Recalibration diagram",

@@ -23,6 +23,22 @@ pub(super) fn number(value: f64) -> String {
     if value.is_infinite() { "∞".into() } else { shown(4, value) }
 }
 
+/// Both ends of a range, with four decimals.
+pub(super) fn range(lo: f64, hi: f64) -> String {
+    format!("{} to {}", number(lo), number(hi))
+}
+
+/// Each count as a percentage of all.
+pub(super) fn percentages(counts: &[u64]) -> Vec<f64> {
+    let all: u64 = counts.iter().sum();
+    counts.iter().map(|&count| 100.0 * count as f64 / all.max(1) as f64).collect()
+}
+
+/// A little more than the largest of some percentages.
+pub(super) fn top(percentages: impl IntoIterator<Item = f64>) -> f64 {
+    1.05 * percentages.into_iter().fold(0.0, f64::max)
+}
+
 /// A figure with its interval below it.
 pub(crate) fn two_lines(figure: &Figure) -> String {
     match figure {
