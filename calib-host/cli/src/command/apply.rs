@@ -12,9 +12,9 @@ use calib_fit::data::CodeVectors;
 use calib_fit::job::{Finding, KindGuess, codes_of_classes, got_vectors};
 use calib_fit::stats::thousands;
 use calib_fit::{ScoreKind, VectorKind, Vectors};
-use calib_io::files::OutputError;
+use calib_io::files::{OutputError, OutputPlace};
 use calib_io::input::{Shown, Table};
-use calib_io::output::{Block, NewColumn, Part, RowChunk, TableFormat, send_stream, write_stream};
+use calib_io::output::{Block, NewColumn, Part, RowChunk, TableFormat, write_stream};
 use clap::Args;
 use serde_json::json;
 
@@ -218,8 +218,8 @@ impl Apply {
         if is_standard_output(&self.output) {
             let is_text = matches!(format, TableFormat::Csv | TableFormat::JsonLines);
             let mut out = cx.raw_stdout(is_text)?;
-            let sent = send_stream((&self.output, &mut *out, format), counted, make);
-            sent.map_err(|error| match error {
+            let place = OutputPlace::Stream { name: &self.output, out: &mut *out };
+            write_stream(place, format, counted, make).map_err(|error| match error {
                 // As of everything else that is printed there.
                 Error::Output(OutputError::Io { path, source }) if path == self.output => {
                     Error::Stdout(source)
@@ -227,7 +227,8 @@ impl Apply {
                 other => other,
             })?;
         } else {
-            write_stream((&self.output, self.force, format), counted, make)?;
+            let place = OutputPlace::File { path: &self.output, overwrite: self.force };
+            write_stream(place, format, counted, make)?;
         }
         Ok(rows)
     }

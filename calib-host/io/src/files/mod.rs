@@ -34,9 +34,7 @@ pub use keys::{NotAPublicKey, PrivateKey, PublicKey, RandomError};
 pub use location::{Location, Row};
 pub use missing::is_missing;
 pub(crate) use missing::{is_missing_code, may_be_missing};
-pub use output::{
-    OutputError, OutputFile, check_output, remove_unfinished, send_seeking, write_file, write_file_seeking,
-};
+pub use output::{OutputError, OutputFile, OutputPlace, check_output, remove_unfinished, write_file};
 pub(crate) use output::{PUBLIC, Prepared, lock_folder_of};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};

@@ -73,26 +73,42 @@ pub fn write_file(
 /// A file that is being written, for what must go back in it, or hand it to another thread.
 pub type OutputFile<'f> = BufWriter<&'f File>;
 
-/// As [`write_file`], for formats whose beginning depends on what follows.
-///
-/// # Errors
-///
-/// As [`write_file`].
-pub fn write_file_seeking(
-    path: &Path,
-    overwrite: bool,
-    write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
-) -> Result<(), OutputError> {
-    Prepared::new(PUBLIC, path, overwrite, write)?.commit()
+/// Where an output goes.
+pub enum OutputPlace<'o> {
+    /// Into a file, as [`write_file`] writes it.
+    File {
+        /// The file.
+        path: &'o Path,
+        /// Whether the file may exist already.
+        overwrite: bool,
+    },
+    /// To a stream, when it is whole: until then it is kept in a temporary file without a name.
+    Stream {
+        /// What errors call the stream.
+        name: &'o Path,
+        /// The stream.
+        out: &'o mut dyn Write,
+    },
 }
 
-/// Sends on what is written, when it is whole: until then it is kept in a temporary file without a name. `name` is what errors call the
-/// place that it is sent to.
-///
-/// # Errors
-///
-/// As `write`, or if the temporary file or `out` cannot be written.
-pub fn send_seeking(
+impl OutputPlace<'_> {
+    /// Writes what may go back in what was written.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_file`] and `write`, or if the temporary file or the stream cannot be written.
+    pub(crate) fn write(
+        self,
+        write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        match self {
+            Self::File { path, overwrite } => Prepared::new(PUBLIC, path, overwrite, write)?.commit(),
+            Self::Stream { name, out } => send(name, out, write),
+        }
+    }
+}
+
+fn send(
     name: &Path,
     out: &mut dyn Write,
     write: impl FnOnce(&mut OutputFile<'_>) -> io::Result<()>,
@@ -336,7 +352,7 @@ mod tests {
     fn what_is_sent_on_is_whole() {
         let name = Path::new("standard output");
         let mut sent = Vec::new();
-        send_seeking(name, &mut sent, |file| {
+        send(name, &mut sent, |file| {
             file.write_all(b"0 rows")?;
             file.rewind()?;
             file.write_all(b"2")
@@ -344,12 +360,12 @@ mod tests {
         .unwrap();
         assert_eq!(sent, b"2 rows");
         sent.clear();
-        let failed = send_seeking(name, &mut sent, |file| {
+        let failed = send(name, &mut sent, |file| {
             file.write_all(b"half")?;
             Err(io::Error::other("no more"))
         });
         assert!(failed.is_err() && sent.is_empty());
-        let closed = send_seeking(name, &mut &mut [][..], |file| file.write_all(b"x")).unwrap_err();
+        let closed = send(name, &mut &mut [][..], |file| file.write_all(b"x")).unwrap_err();
         assert!(matches!(closed, OutputError::Io { path, .. } if path == name));
     }
 

@@ -1,7 +1,7 @@
 //! CSV, as RFC 4180 has it, with lines that end with `\n`.
 
 use super::block::Block;
-use super::digits::{Digits, push_f64, push_integer};
+use super::digits::{Digits, push_cell};
 use crate::input::TableCell;
 
 /// The line of names.
@@ -24,15 +24,11 @@ pub(super) fn rows(block: &Block<'_>) -> Vec<u8> {
         for ((place, column), digits) in block.columns.iter().enumerate().zip(&mut digits) {
             separate(&mut text, place);
             match column.cell_as_read(row) {
-                TableCell::Missing => {}
                 TableCell::Raw(cell) | TableCell::Text(cell) | TableCell::Number(cell) => {
                     push_text(&mut text, cell)
                 }
                 TableCell::F32(value) => digits.push(&mut text, value),
-                TableCell::F64(value) => push_f64(&mut text, value),
-                TableCell::Integer(value) => push_integer(&mut text, value),
-                TableCell::Unsigned(value) => push_integer(&mut text, value),
-                TableCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+                other => push_cell(&mut text, other),
             }
         }
         end_record(&mut text, start);

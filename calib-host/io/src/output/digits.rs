@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use crate::input::TableCell;
+
 /// So many numbers are remembered with their digits: more than a table has bins.
 const REMEMBERED: usize = 1 << 10;
 
@@ -46,15 +48,30 @@ fn place(bits: u32) -> usize {
     (bits.wrapping_mul(0x9E37_79B1) >> (u32::BITS - REMEMBERED.ilog2())) as usize
 }
 
+/// Appends a cell as it is, nothing if it is missing, and of a float the digits of [`push_f32`].
+pub(super) fn push_cell(text: &mut Vec<u8>, cell: TableCell<&str>) {
+    match cell {
+        TableCell::Missing => {}
+        TableCell::Raw(cell) | TableCell::Text(cell) | TableCell::Number(cell) => {
+            text.extend_from_slice(cell.as_bytes());
+        }
+        TableCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+        TableCell::F32(value) => push_f32(text, value),
+        TableCell::F64(value) => push_f64(text, value),
+        TableCell::Integer(value) => push_integer(text, value),
+        TableCell::Unsigned(value) => push_integer(text, value),
+    }
+}
+
 /// Appends the fewest digits that give the float back, without an exponent: the text of its `Display`.
-pub(super) fn push_f32(text: &mut Vec<u8>, value: f32) {
+fn push_f32(text: &mut Vec<u8>, value: f32) {
     // Nine digits give every one back.
     let may_be_midway = (value * (1 << 14) as f32).fract() == 0.0;
     push_float(text, value, value.is_finite() && !may_be_midway);
 }
 
 /// As [`push_f32`].
-pub(super) fn push_f64(text: &mut Vec<u8>, value: f64) {
+fn push_f64(text: &mut Vec<u8>, value: f64) {
     // Seventeen do.
     let may_be_midway = (value * (1 << 26) as f64).fract() == 0.0;
     push_float(text, value, value.is_finite() && !may_be_midway);
@@ -76,7 +93,7 @@ fn push_float(text: &mut Vec<u8>, value: impl zmij::Float + Display, is_unique: 
 }
 
 /// Appends an integer.
-pub(super) fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
+fn push_integer(text: &mut Vec<u8>, value: impl itoa::Integer) {
     text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 

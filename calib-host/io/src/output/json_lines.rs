@@ -1,7 +1,7 @@
 //! One JSON object a line.
 
 use super::block::Block;
-use super::digits::{Digits, push_f64, push_integer};
+use super::digits::{Digits, push_cell};
 use crate::input::TableCell;
 
 /// The lines of the rows. What is missing, or is no number that JSON has, is null.
@@ -24,15 +24,12 @@ pub(super) fn rows(block: &Block<'_>) -> Vec<u8> {
             text.extend_from_slice(key);
             match column.cell(row) {
                 TableCell::F32(value) if value.is_finite() => digits.push(&mut text, value),
-                TableCell::F64(value) if value.is_finite() => push_f64(&mut text, value),
+                TableCell::F64(value) if value.is_finite() => push_cell(&mut text, TableCell::F64(value)),
                 TableCell::Missing | TableCell::F32(_) | TableCell::F64(_) => {
                     text.extend_from_slice(b"null");
                 }
                 TableCell::Raw(cell) | TableCell::Text(cell) => push_string(&mut text, cell),
-                TableCell::Number(cell) => text.extend_from_slice(cell.as_bytes()),
-                TableCell::Integer(value) => push_integer(&mut text, value),
-                TableCell::Unsigned(value) => push_integer(&mut text, value),
-                TableCell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+                other => push_cell(&mut text, other),
             }
         }
         text.extend_from_slice(b"}\n");

@@ -1,12 +1,13 @@
 //! Tables that are written piece by piece: CSV, JSON lines, Parquet, Arrow and NumPy, as the name of the file says.
 //!
 //! ```
+//! use calib_io::files::OutputPlace;
 //! use calib_io::output::{Block, NewColumn, TableFormat, Values, write_table};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("out.csv");
 //! let rows = |values| Block::new(vec![NewColumn::probs("prob", values)]);
-//! write_table(&path, false, TableFormat::of(&path)?, |out| {
+//! write_table(OutputPlace::File { path: &path, overwrite: false }, TableFormat::of(&path)?, |out| {
 //!     out.write(&rows(vec![Some(0.25), None]))?;
 //!     out.write(&rows(vec![Some(0.5)]))
 //! })?;
@@ -29,5 +30,5 @@ mod writer;
 
 pub use block::{Block, NewColumn, ScoreNumbers, Values};
 pub use format::{TableFormat, UnknownFormat};
-pub use stream::{RowChunk, send_stream, write_stream};
+pub use stream::{RowChunk, write_stream};
 pub use writer::{Part, TableWriter, write_table};

@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::block::{Block, Column};
-use super::digits::{push_f32, push_f64, push_integer};
+use super::digits::push_cell;
 use crate::input::{ColumnKind, TableCell};
 
 /// The columns' names and types. Every column may have gaps.
@@ -67,23 +67,17 @@ fn array(column: &Column<'_>, rows: usize) -> ArrayRef {
             let mut builder = StringBuilder::with_capacity(rows, rows * 4);
             let mut number = Vec::new();
             for cell in cells {
-                number.clear();
                 match cell {
-                    TableCell::Missing => {
-                        builder.append_null();
-                        continue;
-                    }
+                    TableCell::Missing => builder.append_null(),
                     TableCell::Raw(text) | TableCell::Text(text) | TableCell::Number(text) => {
                         builder.append_value(text);
-                        continue;
                     }
-                    TableCell::Bool(value) => number.extend_from_slice(value.to_string().as_bytes()),
-                    TableCell::F32(value) => push_f32(&mut number, value),
-                    TableCell::F64(value) => push_f64(&mut number, value),
-                    TableCell::Integer(value) => push_integer(&mut number, value),
-                    TableCell::Unsigned(value) => push_integer(&mut number, value),
+                    other => {
+                        number.clear();
+                        push_cell(&mut number, other);
+                        builder.append_value(str::from_utf8(&number).expect("digits"));
+                    }
                 }
-                builder.append_value(str::from_utf8(&number).expect("digits"));
             }
             Arc::new(builder.finish())
         }

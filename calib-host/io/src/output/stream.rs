@@ -1,16 +1,15 @@
 //! A table that is made while it is read and written.
 
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use rayon::prelude::*;
 
 use super::format::TableFormat;
-use super::writer::{Part, TableWriter, send_table, write_table};
-use crate::files::OutputError;
+use super::writer::{Part, write_table};
+use crate::files::{OutputError, OutputPlace};
 
 /// So many rows make a part of the output.
 const PART_ROWS: usize = 1 << 14;
@@ -29,39 +28,15 @@ type Sent = Vec<Part>;
 ///
 /// # Errors
 ///
-/// The first error of reading or making, in the order of the rows, or of writing; no file is left then.
+/// The first error of reading or making, in the order of the rows, or of writing; no file is left then, and nothing is sent on.
 pub fn write_stream<P: RowChunk, E: From<OutputError> + Send>(
-    (path, overwrite, format): (&Path, bool, TableFormat),
-    read: impl FnMut() -> Result<Option<P>, E> + Send,
-    make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
-) -> Result<(), E> {
-    stream(read, make, |write| write_table(path, overwrite, format, write))
-}
-
-/// As [`write_stream`], and sends the table on when it is whole; `name` is what errors call the place that it is sent to.
-///
-/// # Errors
-///
-/// As [`write_stream`]; nothing is sent on then.
-pub fn send_stream<P: RowChunk, E: From<OutputError> + Send>(
-    (name, out, format): (&Path, &mut dyn Write, TableFormat),
-    read: impl FnMut() -> Result<Option<P>, E> + Send,
-    make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
-) -> Result<(), E> {
-    stream(read, make, |write| send_table((name, out), format, write))
-}
-
-/// What writes the rows of a table.
-type WriteRows<'w> = &'w mut dyn FnMut(&mut TableWriter<'_, '_>) -> io::Result<()>;
-
-/// Reads, makes and writes at a time, into the table that is begun and ended around the writing.
-fn stream<P: RowChunk, E: From<OutputError> + Send>(
+    place: OutputPlace<'_>,
+    format: TableFormat,
     mut read: impl FnMut() -> Result<Option<P>, E> + Send,
     make: impl Fn(&P, Range<usize>) -> Result<Part, E> + Sync,
-    table: impl FnOnce(WriteRows<'_>) -> Result<(), OutputError>,
 ) -> Result<(), E> {
     let mut made = Ok(());
-    let written = table(&mut |out: &mut TableWriter<'_, '_>| {
+    let written = write_table(place, format, |out| {
         let mut write = |parts: Sent| parts.into_iter().try_for_each(|part| out.write_part(part));
         let written = thread::scope(|scope| {
             let (sender, parts) = sync_channel(1);
@@ -140,6 +115,7 @@ fn send_all<P: RowChunk, E: Send>(
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use proptest::prelude::*;
 
@@ -212,7 +188,8 @@ mod tests {
             Some((done, _)) if fault.is_some_and(|fault| fault < done) => Err(Fault::Reading(fault.unwrap())),
             piece => Ok(piece.map(|(_, rows)| Rows(rows))),
         };
-        write_stream((path, true, format), read, |piece: &Rows, range| {
+        let place = OutputPlace::File { path, overwrite: true };
+        write_stream(place, format, read, |piece: &Rows, range| {
             Ok(Part::new(format, &block(&piece.0[range])))
         })?;
         Ok(fs::read(path).unwrap())

@@ -1,14 +1,11 @@
 //! Writing a table, block by block.
 
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
 
 #[cfg(feature = "arrow")]
 use arrow_array::RecordBatch;
 #[cfg(feature = "arrow")]
 use arrow_ipc::writer::FileWriter;
-#[cfg(feature = "arrow")]
-use arrow_schema::SchemaRef;
 #[cfg(feature = "arrow")]
 use parquet::arrow::ArrowWriter;
 #[cfg(feature = "arrow")]
@@ -19,7 +16,7 @@ use super::format::TableFormat;
 #[cfg(feature = "arrow")]
 use super::record_batch;
 use super::{csv, json_lines, npy};
-use crate::files::{OutputError, OutputFile, send_seeking, write_file_seeking};
+use crate::files::{OutputError, OutputFile, OutputPlace};
 
 /// A row group of Parquet has so many rows: what is encoded of it is kept until it is complete.
 #[cfg(feature = "arrow")]
@@ -31,60 +28,33 @@ const GROUP_ROWS: usize = 1 << 18;
 ///
 /// As [`write_file`](crate::files::write_file), or the error that `write` returns.
 pub fn write_table(
-    path: &Path,
-    overwrite: bool,
+    place: OutputPlace<'_>,
     format: TableFormat,
     write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
 ) -> Result<(), OutputError> {
-    write_file_seeking(path, overwrite, |file| whole_table(file, format, write))
-}
-
-/// Sends a table on when it is whole; `name` is what errors call the place that it is sent to.
-///
-/// # Errors
-///
-/// As [`send_seeking`], or the error that `write` returns.
-pub(super) fn send_table(
-    (name, out): (&Path, &mut dyn Write),
-    format: TableFormat,
-    write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
-) -> Result<(), OutputError> {
-    send_seeking(name, out, |file| whole_table(file, format, write))
-}
-
-fn whole_table(
-    file: &mut OutputFile<'_>,
-    format: TableFormat,
-    write: impl FnOnce(&mut TableWriter<'_, '_>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut writer = TableWriter { format, state: State::Begun(file) };
-    write(&mut writer)?;
-    writer.finish()
+    place.write(|file| {
+        let mut writer = TableWriter { format, state: State::Begun(file) };
+        write(&mut writer)?;
+        writer.finish()
+    })
 }
 
 /// A block in the bytes of its format. Several can be made at a time.
-pub struct Part {
-    content: Content,
-    head: Head,
-}
+pub struct Part(Content);
 
 enum Content {
-    Bytes {
-        bytes: Vec<u8>,
+    /// What the first part begins the file with, and lines.
+    Text {
+        head: Vec<u8>,
+        lines: Vec<u8>,
+    },
+    Npy {
+        columns: usize,
         rows: u64,
+        bytes: Vec<u8>,
     },
     #[cfg(feature = "arrow")]
     Batch(RecordBatch),
-}
-
-/// What the first part begins the file with.
-enum Head {
-    Bytes(Vec<u8>),
-    Npy {
-        columns: usize,
-    },
-    #[cfg(feature = "arrow")]
-    Schema(SchemaRef),
 }
 
 /// A table that is being written.
@@ -95,7 +65,7 @@ pub struct TableWriter<'w, 'f> {
 
 enum State<'w, 'f> {
     Begun(&'w mut OutputFile<'f>),
-    Bytes(&'w mut OutputFile<'f>),
+    Text(&'w mut OutputFile<'f>),
     Npy {
         file: &'w mut OutputFile<'f>,
         columns: usize,
@@ -112,22 +82,21 @@ enum State<'w, 'f> {
 impl Part {
     /// Makes the bytes of a block.
     pub fn new(format: TableFormat, block: &Block<'_>) -> Self {
-        let bytes = |bytes| Content::Bytes { bytes, rows: block.rows as u64 };
-        let (content, head) = match format {
-            TableFormat::Csv => (bytes(csv::rows(block)), Head::Bytes(csv::header(block))),
-            TableFormat::JsonLines => (bytes(json_lines::rows(block)), Head::Bytes(Vec::new())),
-            TableFormat::Npy => (bytes(npy::rows(block)), Head::Npy { columns: npy::width(block) }),
+        Self(match format {
+            TableFormat::Csv => Content::Text { head: csv::header(block), lines: csv::rows(block) },
+            TableFormat::JsonLines => Content::Text { head: Vec::new(), lines: json_lines::rows(block) },
+            TableFormat::Npy => {
+                Content::Npy { columns: npy::width(block), rows: block.rows as u64, bytes: npy::rows(block) }
+            }
             #[cfg(feature = "arrow")]
             TableFormat::ArrowFile | TableFormat::Parquet => {
-                let schema = record_batch::schema(block);
-                (Content::Batch(record_batch::rows(block, schema.clone())), Head::Schema(schema))
+                Content::Batch(record_batch::rows(block, record_batch::schema(block)))
             }
             #[cfg(not(feature = "arrow"))]
             TableFormat::ArrowFile | TableFormat::Parquet => {
                 unreachable!("a name specifies a format for which there is a writer")
             }
-        };
-        Self { content, head }
+        })
     }
 }
 
@@ -147,13 +116,12 @@ impl TableWriter<'_, '_> {
     ///
     /// If the file cannot be written.
     pub fn write_part(&mut self, part: Part) -> io::Result<()> {
-        let Part { content, head } = part;
         if let State::Begun(_) = self.state {
-            self.begin(head)?;
+            self.begin(&part.0)?;
         }
-        match (&mut self.state, content) {
-            (State::Bytes(file), Content::Bytes { bytes, .. }) => file.write_all(&bytes),
-            (State::Npy { file, rows, .. }, Content::Bytes { bytes, rows: more }) => {
+        match (&mut self.state, part.0) {
+            (State::Text(file), Content::Text { lines, .. }) => file.write_all(&lines),
+            (State::Npy { file, rows, .. }, Content::Npy { bytes, rows: more, .. }) => {
                 *rows += more;
                 file.write_all(&bytes)
             }
@@ -165,28 +133,28 @@ impl TableWriter<'_, '_> {
         }
     }
 
-    fn begin(&mut self, head: Head) -> io::Result<()> {
+    fn begin(&mut self, first: &Content) -> io::Result<()> {
         let State::Begun(file) = std::mem::replace(&mut self.state, State::Broken) else {
             unreachable!("seen by the caller")
         };
-        self.state = match head {
-            Head::Bytes(bytes) => {
-                file.write_all(&bytes)?;
-                State::Bytes(file)
+        self.state = match first {
+            Content::Text { head, .. } => {
+                file.write_all(head)?;
+                State::Text(file)
             }
-            Head::Npy { columns } => {
+            &Content::Npy { columns, .. } => {
                 file.write_all(&npy::header(0, columns))?;
                 State::Npy { file, columns, rows: 0 }
             }
             #[cfg(feature = "arrow")]
-            Head::Schema(schema) if self.format == TableFormat::ArrowFile => {
-                State::Arrow(Box::new(FileWriter::try_new(file, &schema).map_err(cause_of_arrow)?))
+            Content::Batch(batch) if self.format == TableFormat::ArrowFile => {
+                State::Arrow(Box::new(FileWriter::try_new(file, &batch.schema()).map_err(cause_of_arrow)?))
             }
             #[cfg(feature = "arrow")]
-            Head::Schema(schema) => {
+            Content::Batch(batch) => {
                 let properties =
                     WriterProperties::builder().set_max_row_group_row_count(Some(GROUP_ROWS)).build();
-                let writer = ArrowWriter::try_new(file, schema, Some(properties));
+                let writer = ArrowWriter::try_new(file, batch.schema(), Some(properties));
                 State::Parquet(Box::new(writer.map_err(cause_of_parquet)?))
             }
         };
@@ -195,7 +163,7 @@ impl TableWriter<'_, '_> {
 
     fn finish(self) -> io::Result<()> {
         match self.state {
-            State::Begun(_) | State::Bytes(_) | State::Broken => Ok(()),
+            State::Begun(_) | State::Text(_) | State::Broken => Ok(()),
             State::Npy { file, columns, rows } => {
                 file.seek(SeekFrom::Start(0))?;
                 file.write_all(&npy::header(rows, columns))
