@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::entry::{ArtifactName, Decision, Entry, ProtocolName, TestRows};
-use crate::files::{FileError, Location, LogError, Problem, PublicKey, Row, read_limited};
+use crate::files::{FileError, Location, LogError, Problem, PublicKey, Row, read_text};
 use crate::protocol::{History, Measured, Protocol};
 
 /// The type under which entries are signed.
@@ -71,10 +71,7 @@ impl DecisionLog {
     ///
     /// If it cannot be read, or is not whole; with the line.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let bytes = read_limited(path, MAX_LEN_BYTES)?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
-        Self::from_text(text).map_err(|(line, cause)| {
+        Self::from_text(read_text(path, MAX_LEN_BYTES)?).map_err(|(line, cause)| {
             FileError::input(Location::file(path).row(Row::Line(line)), Problem::Log(cause))
         })
     }

@@ -18,7 +18,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 
 use super::error::FileError;
 use super::location::Location;
-use super::output::{OutputError, PUBLIC, Prepared, SECRET, lock_folder_of};
+use super::output::{OutputError, PUBLIC, Prepared, SECRET, is_secret, lock_folder_of};
 use super::problem::Problem;
 use super::read::read_limited;
 
@@ -116,7 +116,7 @@ impl PrivateKey {
     /// If the file is not there.
     pub fn is_open_to_others(path: &Path) -> Result<bool, FileError> {
         let meta = fs::metadata(path).map_err(|source| FileError::Read { path: path.into(), source })?;
-        Ok(mode(&meta) & 0o077 != 0)
+        Ok(cfg!(unix) && !is_secret(&meta))
     }
 
     /// Writes the key so that only its owner can read it, and its public key: both, or neither.
@@ -138,9 +138,7 @@ impl PrivateKey {
 
     /// The public key that goes with it.
     pub fn public(&self) -> PublicKey {
-        let key = self.0.verifying_key();
-        let trusted = TrustedKey::new(key.as_bytes()).expect("a public key made of a private one is strong");
-        PublicKey { key, trusted }
+        PublicKey::of(self.0.verifying_key()).expect("a public key made of a private one is strong")
     }
 
     /// Signs an artifact, and returns the signed one.
@@ -203,15 +201,17 @@ impl PublicKey {
 
     /// The key in the text of a file; `None` if it is no public Ed25519 key.
     pub fn from_pem(pem: &str) -> Option<Self> {
-        let key = VerifyingKey::from_public_key_pem(pem).ok()?;
-        let trusted = TrustedKey::new(key.as_bytes()).ok()?;
-        Some(Self { key, trusted })
+        Self::of(VerifyingKey::from_public_key_pem(pem).ok()?)
     }
 
     /// The key with these 32 bytes; `None` if they are no public Ed25519 key.
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
-        let key = VerifyingKey::from_bytes(bytes).ok()?;
-        Some(Self { key, trusted: TrustedKey::new(bytes).ok()? })
+        Self::of(VerifyingKey::from_bytes(bytes).ok()?)
+    }
+
+    fn of(key: VerifyingKey) -> Option<Self> {
+        let trusted = TrustedKey::new(key.as_bytes()).ok()?;
+        Some(Self { key, trusted })
     }
 
     /// Whether the key made a statement with [`PrivateKey::name`].
@@ -276,8 +276,7 @@ impl Eq for PublicKey {}
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pem = self.key.to_public_key_pem(LineEnding::LF).expect("every key has a PEM");
-        f.write_str(pem.lines().nth(1).unwrap_or_default())
+        f.write_str(self.to_pem().lines().nth(1).unwrap_or_default())
     }
 }
 
@@ -291,11 +290,8 @@ impl FromStr for PublicKey {
 
     fn from_str(text: &str) -> Result<Self, NotAPublicKey> {
         let pem = format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n");
-        let key = VerifyingKey::from_public_key_pem(&pem).map_err(|_| NotAPublicKey)?;
-        let trusted = TrustedKey::new(key.as_bytes()).map_err(|_| NotAPublicKey)?;
-        let key = Self { key, trusted };
         // One key has one text.
-        if key.to_string() == text { Ok(key) } else { Err(NotAPublicKey) }
+        Self::from_pem(&pem).filter(|key| key.to_string() == text).ok_or(NotAPublicKey)
     }
 }
 
@@ -303,17 +299,6 @@ impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PrivateKey").field(&self.public().id()).finish()
     }
-}
-
-#[cfg(unix)]
-fn mode(meta: &fs::Metadata) -> u32 {
-    std::os::unix::fs::PermissionsExt::mode(&meta.permissions())
-}
-
-/// Elsewhere permissions are no numbers.
-#[cfg(not(unix))]
-fn mode(_: &fs::Metadata) -> u32 {
-    0
 }
 
 fn read_pem(path: &Path, private: bool) -> Result<String, FileError> {

@@ -20,6 +20,7 @@ mod problem;
 mod progress;
 mod protocol_error;
 mod read;
+mod toml_text;
 mod unsupported;
 
 pub(crate) use artifact::artifact_of_bytes;
@@ -39,5 +40,6 @@ pub(crate) use output::{PUBLIC, Prepared, lock_folder_of};
 pub use problem::{Problem, quoted};
 pub use progress::{Progress, Unit, Watch};
 pub use protocol_error::{LogError, ProtocolError};
-pub(crate) use read::{read_limited, read_to_limit};
+pub(crate) use read::{json_words, read_limited, read_text, read_to_limit, text_of};
+pub(crate) use toml_text::TomlText;
 pub use unsupported::UnsupportedFormat;

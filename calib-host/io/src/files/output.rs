@@ -289,13 +289,13 @@ pub(crate) fn lock_folder_of(path: &Path) -> Option<File> {
 
 /// Whether only its owner may read a file.
 #[cfg(unix)]
-fn is_secret(meta: &fs::Metadata) -> bool {
+pub(super) fn is_secret(meta: &fs::Metadata) -> bool {
     std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o077 == 0
 }
 
 /// Elsewhere a folder has the permissions.
 #[cfg(not(unix))]
-fn is_secret(_: &fs::Metadata) -> bool {
+pub(super) fn is_secret(_: &fs::Metadata) -> bool {
     false
 }
 

@@ -27,6 +27,31 @@ pub(crate) fn read_limited(path: &Path, max: u64) -> Result<Vec<u8>, FileError> 
     }
 }
 
+/// As [`read_limited`], a text in UTF-8.
+///
+/// # Errors
+///
+/// As [`read_limited`], or if it is no such text.
+pub(crate) fn read_text(path: &Path, max: u64) -> Result<String, FileError> {
+    text_of(path, read_limited(path, max)?)
+}
+
+/// The text in the bytes of a file.
+///
+/// # Errors
+///
+/// If they are not UTF-8.
+pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
+    String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))
+}
+
+/// What the parser of JSON says, without the place.
+pub(crate) fn json_words(cause: &serde_json::Error) -> String {
+    let mut said = cause.to_string();
+    said.truncate(said.rfind(" at line ").unwrap_or(said.len()));
+    said
+}
+
 /// Reads to the end, or to one byte more than `max`. `read` receives the number of bytes.
 pub(crate) fn read_to_limit(
     mut from: impl Read,

@@ -96,6 +96,22 @@ impl Input {
         Location::file(self.path())
     }
 
+    /// The content in memory, whose tables are read with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read`].
+    pub(super) fn into_memory(
+        self,
+        options: &Arc<TableOptions>,
+        watch: Watch<'_>,
+    ) -> Result<Source, FileError> {
+        match self {
+            Self::Memory(source) => Ok(source),
+            Self::File { path, .. } => Ok(Source::read(&path, watch)?.with_options(options)),
+        }
+    }
+
     /// The format of the content, unpacked.
     pub(super) fn format(&self) -> Format {
         match self {

@@ -165,10 +165,7 @@ impl<'w> Chunks<'w> {
 
     /// The same file from its start, all at once.
     pub(super) fn as_a_whole<'n>(&self) -> Result<Chunks<'n>, FileError> {
-        let source = match &self.input {
-            Input::Memory(source) => source.clone(),
-            Input::File { path, .. } => Source::read(path, &|_| ())?.with_options(&self.options),
-        };
+        let source = self.input.clone().into_memory(&self.options, &|_| ())?;
         let table = Table::read_projected(&source, &self.projection)?;
         let (projection, options) = (self.projection.clone(), self.options.clone());
         let reader = Box::new(Once(Some(table)));

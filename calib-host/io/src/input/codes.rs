@@ -4,10 +4,10 @@ use calib_core::{Margin, QuantizedScore, ScoreEncoding};
 use calib_fit::data::{CodeVectors, ScoreKind, VectorKind};
 
 use super::column::Column;
-use super::matrix::{array, class_columns, entry};
+use super::matrix::{MatrixRows, array, is_table};
 use super::source::Source;
 use super::table::Table;
-use crate::files::{Fault, FileError, Format, Location, Problem};
+use crate::files::{FileError, Problem};
 
 /// Checks that every value is a code of the encoding.
 ///
@@ -96,37 +96,15 @@ pub fn code_vectors(
     kind: VectorKind,
     name: Option<&str>,
 ) -> Result<CodeVectors, FileError> {
-    if matches!(source.format(), Format::Npy | Format::Npz) {
-        let (array, place) = array(source, kind, name)?;
-        let (codes, classes) = array.integer_matrix()?;
-        return checked(&codes, classes, (encoding, kind), &place, |row, class| entry(&place, row, class));
-    }
-    let names = class_columns(source, name)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let table = Table::read_only(source, &names)?;
-    let columns: Vec<Column<i64>> = names.iter().map(|name| table.codes(name)).collect::<Result<_, _>>()?;
-    let row = |row: usize| columns.iter().map(move |column| column.values[row]);
-    let codes: Vec<i64> = (0..columns[0].len()).flat_map(row).collect();
-    let place = Location::file(source.path());
-    checked(&codes, columns.len(), (encoding, kind), &place, |row, class| match class {
-        Some(class) => columns[class].at(row),
-        None => Location { column: None, ..columns[0].at(row) },
-    })
-}
-
-fn checked(
-    codes: &[i64],
-    classes: usize,
-    (encoding, kind): (ScoreEncoding, VectorKind),
-    place: &Location,
-    at: impl Fn(usize, Option<usize>) -> Location,
-) -> Result<CodeVectors, FileError> {
-    let vectors = match kind {
-        VectorKind::Probs => CodeVectors::new(codes, classes, encoding),
-        VectorKind::Logits => CodeVectors::of_logits(codes, classes, encoding),
+    let rows = match is_table(source) {
+        true => MatrixRows::of_table(source, name, Table::codes)?,
+        false => {
+            let (array, place) = array(source, kind, name)?;
+            MatrixRows::of_array(array.integer_matrix()?, place, 0)
+        }
     };
-    vectors.map_err(|cause| {
-        let Fault { row, class, problem } = Fault::new(cause, encoding);
-        FileError::input(row.map_or_else(|| place.clone(), |row| at(row, class)), problem)
+    rows.checked(encoding, |codes, classes| match kind {
+        VectorKind::Probs => CodeVectors::new(&codes, classes, encoding),
+        VectorKind::Logits => CodeVectors::of_logits(&codes, classes, encoding),
     })
 }

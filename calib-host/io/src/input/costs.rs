@@ -11,7 +11,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::files::{CostsError, FileError, Location, Problem, Row, read_limited};
+use crate::files::{CostsError, FileError, Location, Problem, TomlText, read_text};
 
 /// Far more than any number of actions takes.
 const MAX_LEN_BYTES: u64 = 1 << 20;
@@ -66,12 +66,6 @@ fn if_sure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SureBy>,
     deserializer.deserialize_any(By)
 }
 
-/// A text and its file, for the places of errors.
-struct Text<'a> {
-    path: &'a Path,
-    text: &'a str,
-}
-
 /// Reads a costs file.
 ///
 /// ```toml
@@ -103,20 +97,19 @@ struct Text<'a> {
 ///
 /// If it cannot be read, or says something else; with the line.
 pub fn read_costs(path: &Path) -> Result<Costs, FileError> {
-    let bytes = read_limited(path, MAX_LEN_BYTES)?;
-    let text =
-        String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
+    let text = read_text(path, MAX_LEN_BYTES)?;
     if text.trim().is_empty() {
         return Err(FileError::input(Location::file(path), Problem::EmptyFile));
     }
-    Text { path, text: &text }.parse()
+    CostsText(TomlText { path, text: &text }).parse()
 }
 
-impl Text<'_> {
+/// The text of a costs file.
+struct CostsText<'a>(TomlText<'a>);
+
+impl CostsText<'_> {
     fn parse(&self) -> Result<Costs, FileError> {
-        let file: File = toml::from_str(self.text).map_err(|error| {
-            self.error(error.span().unwrap_or_default(), CostsError::Toml(error.message().into()))
-        })?;
+        let file: File = self.0.parse(|why| Problem::Costs(CostsError::Toml(why)))?;
         let mut actions = Vec::with_capacity(file.action.len());
         for entry in &file.action {
             let Entry { name, positive, negative, alarm, abstain, if_sure, start_up, .. } = entry.get_ref();
@@ -170,7 +163,7 @@ impl Text<'_> {
             let problem = match cause {
                 RuleError::Overlap { below, from, to, .. } => {
                     let other = &file.action[below];
-                    let line = self.line(other.get_ref().name.span().start);
+                    let line = self.0.line(other.get_ref().name.span().start);
                     CostsError::Overlap { name: name(action), other: name(other), line, from, to }
                 }
                 cause => CostsError::Rule { name: name(action), cause },
@@ -191,18 +184,11 @@ impl Text<'_> {
         };
         match span {
             Some(span) => self.error(span, CostsError::Actions(cause)),
-            None => FileError::input(Location::file(self.path), Problem::Costs(CostsError::Actions(cause))),
+            None => FileError::input(Location::file(self.0.path), Problem::Costs(CostsError::Actions(cause))),
         }
     }
 
     fn error(&self, span: Range<usize>, problem: CostsError) -> FileError {
-        let line = Row::Line(self.line(span.start));
-        FileError::input(Location::file(self.path).row(line), Problem::Costs(problem))
-    }
-
-    /// The line of a byte, from 1 on.
-    fn line(&self, offset: usize) -> u64 {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1
+        self.0.error(span, Problem::Costs(problem))
     }
 }

@@ -6,7 +6,7 @@ use calib_fit::fleet::DeviceCounters;
 
 use super::sniff::dialect::BYTE_ORDER_MARK;
 use super::source::Source;
-use crate::files::{FileError, Location, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row, json_words};
 
 /// The most bytes that a file of counters has: far more than those of 65 535 tables.
 pub const MAX_COUNTERS_BYTES: u64 = 64 << 20;
@@ -47,14 +47,9 @@ pub fn counters_of(source: &Source) -> Result<Vec<DeviceCounters>, FileError> {
     devices
         .map(|device| {
             device.map_err(|cause| {
-                let said = cause.to_string();
-                // The place says the line.
-                let end = said.rfind(" at line ").unwrap_or(said.len());
-                let place = Location { row: Some(Row::Line(cause.line() as u64)), ..place.clone() };
-                FileError::input(
-                    place,
-                    Problem::Format(format!("not the counters of a device: {}", &said[..end])),
-                )
+                let place = place.clone().row(Row::Line(cause.line() as u64));
+                let why = format!("not the counters of a device: {}", json_words(&cause));
+                FileError::input(place, Problem::Format(why))
             })
         })
         .collect()

@@ -12,7 +12,6 @@ use super::limit::MAX_COLUMNS;
 use super::projection::Projection;
 use super::quotes::{self, QuoteFault};
 use super::rows::Rows;
-use super::sniff::commas::Commas;
 use super::sniff::dialect::{BYTE_ORDER_MARK, Dialect, FirstLine, PLAIN};
 use super::sniff::options::{TableOptions, TableRemark};
 use super::sniff::points::{ColumnPoints, Points};
@@ -37,7 +36,8 @@ struct Schema {
 /// What was seen of all chunks.
 #[derive(Default)]
 struct Seen {
-    commas: Commas,
+    /// Numbers with a comma, by column, where another separator divides the fields.
+    commas: BTreeMap<usize, ColumnPoints>,
     /// Numbers with a point, by column, where others have decimal commas.
     points: BTreeMap<usize, ColumnPoints>,
     /// The first and the last line of the first field in quotes that may have swallowed rows.
@@ -188,16 +188,19 @@ impl ParseChunk for Schema {
         if let Some(lines) = seen.long_field {
             options.note(&self.place, TableRemark::LongField(lines));
         }
-        let is_read = |column: usize| self.columns.get(column).is_some_and(|(_, used)| used.is_some());
-        if let Some((column, line, text)) = seen.commas.doubtful(is_read) {
-            let place = self.place.clone().row(Row::Line(line)).column(self.columns[column].0.trim());
-            return Err(FileError::input(place, Problem::Thousands(text.to_owned())));
+        let is_read = |column: &usize| self.columns.get(*column).is_some_and(|(_, used)| used.is_some());
+        let read = || seen.commas.iter().filter(|(column, _)| is_read(column));
+        if let Some((&column, (row, text))) =
+            read().find_map(|(column, numbers)| Some((column, numbers.doubtful()?)))
+        {
+            let place = self.place.clone().row(*row).column(self.columns[column].0.trim());
+            return Err(FileError::input(place, Problem::Thousands(text.clone())));
         }
-        if seen.commas.are_decimal(is_read) {
+        if read().any(|(_, numbers)| numbers.is_decimal()) {
             options.note(&self.place, TableRemark::DecimalCommas);
         }
         let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.commas.are_decimal(|_| true) {
+        if seen.commas.values().any(ColumnPoints::is_decimal) {
             for (&column, numbers) in &seen.points {
                 points.beside_commas(&self.columns[column].0, numbers);
             }
@@ -228,21 +231,20 @@ impl Schema {
 
     /// Records in the dialect that is read; what commas and points in numbers mean is remembered.
     fn rewritten(&self, bytes: &[u8], first_line: u64) -> Vec<u8> {
-        let mut commas = Commas::default();
-        let mut points = BTreeMap::<usize, ColumnPoints>::new();
+        let (mut commas, mut points) = (BTreeMap::new(), BTreeMap::new());
         let rewritten = self.dialect.rewritten(bytes, false, |column, field, line| {
-            let line = first_line + line;
+            let row = Row::Line(first_line + line);
             match std::str::from_utf8(field) {
                 Ok(number) if number.contains('.') => {
-                    points.entry(column).or_default().see([(Row::Line(line), number)]);
+                    points.entry(column).or_insert_with(ColumnPoints::default).see([(row, number)]);
                 }
-                _ => commas.see(column, field, line),
+                _ => commas.entry(column).or_insert_with(ColumnPoints::default).see_comma(row, field),
             }
         });
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.commas.join(commas);
-        for (column, numbers) in points {
-            seen.points.entry(column).or_default().join(numbers);
+        let Seen { commas: all_commas, points: all_points, .. } = &mut *seen;
+        for (all, new) in [(all_commas, commas), (all_points, points)] {
+            new.into_iter().for_each(|(column, numbers)| all.entry(column).or_default().join(numbers));
         }
         rewritten
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use calib_fit::fleet::LogLine;
 
-use crate::files::{FileError, Location, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row, json_words};
 
 /// Far more than a day's predictions in one line.
 const MAX_LINE_BYTES: u64 = 16 << 20;
@@ -37,9 +37,8 @@ pub fn read_fleet_log<E: From<FileError>>(
             continue;
         }
         let line = serde_json::from_slice(&text).map_err(|cause| {
-            let said = cause.to_string();
-            let end = said.rfind(" at line ").unwrap_or(said.len());
-            FileError::input(place.clone(), Problem::Format(format!("not a line of a log: {}", &said[..end])))
+            let why = format!("not a line of a log: {}", json_words(&cause));
+            FileError::input(place.clone(), Problem::Format(why))
         })?;
         take(place, line)?;
         lines += 1;

@@ -17,7 +17,7 @@ use super::rows::Rows;
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks};
 use super::values::Values;
-use crate::files::{FileError, Format, Location, Problem, Row};
+use crate::files::{FileError, Format, Location, Problem, Row, json_words};
 
 /// After so many rows it is seen that the cells are not too large.
 const CHECKED_ROWS: usize = 1 << 16;
@@ -261,12 +261,10 @@ fn of_python(line: &str) -> Option<String> {
 
 /// What the parser says, without its line, which is always the first.
 fn not_json(cause: &serde_json::Error) -> Problem {
-    let text = cause.to_string();
-    let why = text.split(" at line ").next().unwrap_or_default();
     // serde_json's words for the kind of value depend on how others build it.
-    let why = if cause.is_data() { "it is another kind of value" } else { why };
+    let why = if cause.is_data() { "it is another kind of value".into() } else { json_words(cause) };
     Problem::NotJson(match cause.column() {
-        0 => why.into(),
+        0 => why,
         column => format!("{why} at character {column}"),
     })
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use calib_core::ScoreEncoding;
-use calib_fit::data::{VectorKind, Vectors};
+use calib_fit::data::{DataError, VectorKind, Vectors};
 
 use super::chunk_reader::Input;
 use super::column::Column;
@@ -60,35 +60,86 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> 
 ///
 /// As [`vectors`].
 pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
-    if is_table(source) && (name.is_some() || source.options().guess) {
-        return of_table(source, kind, name);
+    let rows = match is_table(source) && (name.is_some() || source.options().guess) {
+        true => MatrixRows::of_table(source, name, |table, name| {
+            let Column { values, place, rows, is_whole } = table.numbers(name)?;
+            let values = values.into_iter().map(|value| value as f32).collect();
+            Ok(Column { values, place, rows, is_whole })
+        })?,
+        false => {
+            let (array, place) = array(source, kind, name)?;
+            MatrixRows::of_array(array.matrix()?, place, 0)
+        }
+    };
+    rows.checked(ScoreEncoding::F32, |values, classes| Vectors::new(values, classes, kind))
+}
+
+/// The rows of a matrix, one after the other, and where they are.
+pub(super) struct MatrixRows<T> {
+    values: Vec<T>,
+    classes: usize,
+    /// The place of the matrix.
+    place: Location,
+    /// The number of the first row.
+    first_row: usize,
+    /// The columns of a table.
+    columns: Vec<Column<T>>,
+}
+
+impl<T: Copy> MatrixRows<T> {
+    /// The values of an array, and the number of its columns.
+    pub(super) fn of_array((values, classes): (Vec<T>, usize), place: Location, first_row: usize) -> Self {
+        Self { values, classes, place, first_row, columns: Vec::new() }
     }
-    let (array, place) = array(source, kind, name)?;
-    checked(array, kind, &place, 0)
+
+    /// The columns of a table, one a class: those that `list` names, or those that look like classes.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or as `column`.
+    pub(super) fn of_table(
+        source: &Source,
+        list: Option<&str>,
+        column: impl Fn(&Table, &str) -> Result<Column<T>, FileError>,
+    ) -> Result<Self, FileError> {
+        let names = class_columns(source, list)?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let table = Table::read_only(source, &names)?;
+        let columns: Vec<Column<T>> =
+            names.iter().map(|name| column(&table, name)).collect::<Result<_, _>>()?;
+        let row = |row: usize| columns.iter().map(move |column| column.values[row]);
+        let values = (0..columns[0].len()).flat_map(row).collect();
+        let (classes, place) = (columns.len(), Location::file(source.path()));
+        Ok(Self { values, classes, place, first_row: 0, columns })
+    }
+
+    /// What is made of the rows.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them, at its place.
+    pub(super) fn checked<V>(
+        self,
+        encoding: ScoreEncoding,
+        make: impl FnOnce(Vec<T>, usize) -> Result<V, DataError>,
+    ) -> Result<V, FileError> {
+        let Self { values, classes, place, first_row, columns } = self;
+        make(values, classes).map_err(|cause| {
+            let Fault { row, class, problem } = Fault::new(cause, encoding);
+            let place = match (row, class, columns.first()) {
+                (None, ..) => place,
+                (Some(row), _, None) => entry(&place, first_row + row, class),
+                (Some(row), Some(class), _) => columns[class].at(row),
+                (Some(row), None, Some(first)) => Location { column: None, ..first.at(row) },
+            };
+            FileError::input(place, problem)
+        })
+    }
 }
 
 /// Whether a file has columns with names.
-fn is_table(source: &Source) -> bool {
+pub(super) fn is_table(source: &Source) -> bool {
     !matches!(source.format(), Format::Npy | Format::Npz)
-}
-
-/// The columns of a table, one a class.
-fn of_table(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
-    let names = class_columns(source, name)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let table = Table::read_only(source, &names)?;
-    let columns: Vec<Column<f64>> = names.iter().map(|name| table.numbers(name)).collect::<Result<_, _>>()?;
-    let row = |row: usize| columns.iter().map(move |column| column.values[row] as f32);
-    let values: Vec<f32> = (0..columns[0].len()).flat_map(row).collect();
-    Vectors::new(values, columns.len(), kind).map_err(|cause| {
-        let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
-        let place = match (row, class) {
-            (Some(row), Some(class)) => columns[class].at(row),
-            (Some(row), None) => Location { column: None, ..columns[0].at(row) },
-            (None, _) => Location::file(source.path()),
-        };
-        FileError::input(place, problem)
-    })
 }
 
 /// The names of the columns that hold the classes, in their order, as [`vectors_named`] takes them; none of a matrix that is an array.
@@ -102,7 +153,7 @@ pub fn columns_of_classes(source: &Source, name: Option<&str>) -> Result<Vec<Str
 
 /// The names of the columns of a table that hold the classes, in their order: those that `list` names, separated by commas, with `p0..p9`
 /// for all from `p0` to `p9`. Without a list those that are numbered from 0 or 1 on behind the same word, if this may be guessed.
-pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
+fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<String>, FileError> {
     if let Some(list) = list {
         return Ok(column_aliases::listed(list));
     }
@@ -123,23 +174,6 @@ pub(super) fn class_columns(source: &Source, list: Option<&str>) -> Result<Vec<S
             Err(FileError::input(place, Problem::NoClasses(there)))
         }
     }
-}
-
-/// The rows of a matrix, of which the first has this number.
-pub(super) fn checked(
-    array: NpyArray,
-    kind: VectorKind,
-    place: &Location,
-    first_row: usize,
-) -> Result<Vectors, FileError> {
-    let (values, classes) = array.matrix()?;
-    Vectors::new(values, classes, kind).map_err(|cause| {
-        let Fault { row, class, problem } = Fault::new(cause, ScoreEncoding::F32);
-        FileError::input(
-            row.map_or_else(|| place.clone(), |row| entry(place, first_row + row, class)),
-            problem,
-        )
-    })
 }
 
 /// The array that is the matrix, and where it is.
@@ -164,7 +198,7 @@ pub(super) fn incomplete_rows(source: &Source) -> Option<Vec<bool>> {
 }
 
 /// The place of a row of a matrix, or of an entry of it.
-pub(super) fn entry(matrix: &Location, row: usize, class: Option<usize>) -> Location {
+fn entry(matrix: &Location, row: usize, class: Option<usize>) -> Location {
     let place = matrix.clone().row(Row::Index(row));
     match (class, &place.column) {
         (None, _) => place,

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use calib_core::ScoreEncoding;
 use calib_fit::data::{VectorKind, Vectors};
 
 use super::chunk_reader::Input;
 use super::guard::guarded;
-use super::matrix::{checked, vectors_named};
+use super::matrix::{MatrixRows, vectors_named};
 use super::npy;
 use super::sniff::options::TableOptions;
-use super::source::Source;
 use crate::files::{FileError, Format, Location, Progress, Unit, Watch};
 
 /// The rows of a matrix: a NumPy array that is stored row by row in chunks, anything else as a whole.
@@ -40,29 +40,14 @@ impl<'w> MatrixChunks<'w> {
     ) -> Result<Self, FileError> {
         let input = Input::of(path, options, watch)?;
         let place = input.place();
-        let rows = match input {
-            Input::Memory(source) => Rows::Whole(Some(vectors_named(&source, kind, name)?)),
-            Input::File { format: Format::Npy, .. } => {
-                let rows = guarded(&place, Format::Npy, || npy::Rows::open(&input))?;
-                match rows.layout.shape.len() == 2 && rows.layout.is_by_rows() {
-                    true => Rows::Npy(rows),
-                    false => Self::whole(path, (kind, name), options, watch)?,
-                }
+        if matches!(input, Input::File { format: Format::Npy, .. }) {
+            let rows = guarded(&place, Format::Npy, || npy::Rows::open(&input))?;
+            if rows.layout.shape.len() == 2 && rows.layout.is_by_rows() {
+                return Ok(Self { place, kind, rows: Rows::Npy(rows), watch });
             }
-            Input::File { .. } => Self::whole(path, (kind, name), options, watch)?,
-        };
-        Ok(Self { place, kind, rows, watch })
-    }
-
-    /// Reads a file into memory.
-    fn whole(
-        path: &Path,
-        (kind, name): (VectorKind, Option<&str>),
-        options: &Arc<TableOptions>,
-        watch: Watch<'w>,
-    ) -> Result<Rows, FileError> {
-        let source = Source::read(path, watch)?.with_options(options);
-        Ok(Rows::Whole(Some(vectors_named(&source, kind, name)?)))
+        }
+        let vectors = vectors_named(&input.into_memory(options, watch)?, kind, name)?;
+        Ok(Self { place, kind, rows: Rows::Whole(Some(vectors)), watch })
     }
 
     /// Reads the next rows, at least one; `None` at the end.
@@ -79,7 +64,8 @@ impl<'w> MatrixChunks<'w> {
         let Some((first_row, array)) = next else { return Ok(None) };
         let (done, total) = (first_row as u64 + array.shape[0], rows.total);
         (self.watch)(Progress { path: &self.place.file, unit: Unit::Rows, done, total });
-        checked(array, self.kind, &self.place, first_row).map(Some)
+        let rows = MatrixRows::of_array(array.matrix()?, self.place.clone(), first_row);
+        rows.checked(ScoreEncoding::F32, |values, classes| Vectors::new(values, classes, self.kind)).map(Some)
     }
 
     /// The file.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use toml::Spanned;
 
 use super::plan::{Accept, Change, Demands, Margins, Protocol, RequiredRows, Signers};
-use crate::files::{FileError, Location, Problem, ProtocolError, PublicKey, Row, read_limited};
+use crate::files::{FileError, Problem, ProtocolError, PublicKey, TomlText, read_limited, text_of};
 
 /// Far more than any protocol takes.
 const MAX_LEN_BYTES: u64 = 1 << 20;
@@ -68,25 +68,19 @@ pub fn read_protocol(path: &Path) -> Result<Protocol, FileError> {
 /// Reads a protocol in memory; errors name it as the file.
 pub(crate) fn protocol_of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Protocol, FileError> {
     let sha256 = Sha256::digest(&bytes).into();
-    let text =
-        String::from_utf8(bytes).map_err(|_| FileError::input(Location::file(path), Problem::NotUtf8))?;
-    Text { path, text: &text }.parse(sha256)
+    let text = text_of(path, bytes)?;
+    ProtocolText(TomlText { path, text: &text }).parse(sha256)
 }
 
-/// A text and its file, for the places of errors.
-struct Text<'a> {
-    path: &'a Path,
-    text: &'a str,
-}
+/// The text of a protocol.
+struct ProtocolText<'a>(TomlText<'a>);
 
 /// A number of a section, with the numbers that it may be.
 type Limit = (&'static str, Option<f64>, fn(f64) -> bool, &'static str);
 
-impl Text<'_> {
+impl ProtocolText<'_> {
     fn parse(&self, sha256: [u8; 32]) -> Result<Protocol, FileError> {
-        let file: File = toml::from_str(self.text).map_err(|error| {
-            self.error(error.span().unwrap_or_default(), ProtocolError::Toml(error.message().into()))
-        })?;
+        let file: File = self.0.parse(|why| Problem::Protocol(ProtocolError::Toml(why)))?;
         if file.name.get_ref().trim().is_empty() {
             return Err(self.error(file.name.span(), ProtocolError::NoName));
         }
@@ -167,7 +161,7 @@ impl Text<'_> {
 
     /// Where a key is first written in a section, or the section.
     fn key_in(&self, section: &Range<usize>, key: &str) -> Range<usize> {
-        let text = self.text.get(section.clone()).unwrap_or_default();
+        let text = self.0.text.get(section.clone()).unwrap_or_default();
         let is_key = |(at, _): &(usize, &str)| {
             let (before, after) = (&text[..*at], text[at + key.len()..].trim_start());
             after.starts_with('=') && !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
@@ -196,9 +190,7 @@ impl Text<'_> {
     }
 
     fn error(&self, span: Range<usize>, problem: ProtocolError) -> FileError {
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-        FileError::input(Location::file(self.path).row(Row::Line(line)), Problem::Protocol(problem))
+        self.0.error(span, Problem::Protocol(problem))
     }
 }
 

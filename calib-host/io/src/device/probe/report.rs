@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use calib_core::slot::SlotContent;
-use calib_core::wire::{FrameReader, REPORT_LEN, Reply, ReplyBody, RequestBody, Slots, Status};
+use calib_core::wire::{FrameReader, REPORT_LEN, Reply, ReplyBody, Slots, Status};
 use calib_fit::artifact::StoredArtifact;
 
 use super::access::{AccessError, FlashAccess};
@@ -39,10 +39,7 @@ impl DeviceReport {
     ///
     /// As [`Link::ask`].
     pub fn ask<T: Transport>(link: &mut Link<T>) -> Result<Self, DeviceError> {
-        match link.ask(&RequestBody::Slots)? {
-            ReplyBody::Slots(slots) => Ok(Self { slots, status: link.status()? }),
-            _ => Err(DeviceError::Protocol),
-        }
+        Ok(Self { slots: link.slots()?, status: link.status()? })
     }
 
     /// The active calibrator.

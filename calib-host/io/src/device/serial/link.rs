@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
 use calib_core::wire::{
-    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Status,
+    self, FrameError, FrameReader, MAX_FRAME, Refusal, Reply, ReplyBody, Request, RequestBody, Slots, Status,
 };
 
 use super::error::DeviceError;
@@ -158,6 +158,18 @@ impl<T: Transport> Link<T> {
     pub fn status(&mut self) -> Result<Status, DeviceError> {
         match self.ask(&RequestBody::Status)? {
             ReplyBody::Status(status) => Ok(status),
+            _ => Err(DeviceError::Protocol),
+        }
+    }
+
+    /// Asks a device what its slots hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::ask`].
+    pub fn slots(&mut self) -> Result<Slots, DeviceError> {
+        match self.ask(&RequestBody::Slots)? {
+            ReplyBody::Slots(slots) => Ok(slots),
             _ => Err(DeviceError::Protocol),
         }
     }

@@ -2,7 +2,7 @@
 
 use calib_core::artifact::crc32c;
 use calib_core::slot::Receipt;
-use calib_core::wire::{Chunk, MAX_CHUNK, ReplyBody, RequestBody, Slots, UpdateStatus};
+use calib_core::wire::{Chunk, MAX_CHUNK, ReplyBody, RequestBody, UpdateStatus};
 use calib_fit::artifact::StoredArtifact;
 
 use super::error::DeviceError;
@@ -48,7 +48,7 @@ pub fn push<T: Transport>(
     artifact: &StoredArtifact,
     mut watch: impl FnMut(Stage),
 ) -> Result<Receipt, DeviceError> {
-    let slots = slots(link)?;
+    let slots = link.slots()?;
     let signature = artifact.artifact().signature().map(|signature| signature.key);
     if let Some(device) = slots.trusted_key
         && signature != Some(device)
@@ -84,7 +84,7 @@ pub fn push<T: Transport>(
         }
     };
     // What counts is what the device says when it is asked afresh.
-    let slots = self::slots(link)?;
+    let slots = link.slots()?;
     let found = slots.in_force.and_then(|slot| slots.slots.get(usize::from(slot)).copied()?.ok());
     let found = found.map(|content| content.identity);
     if found == Some(artifact.artifact().identity()) {
@@ -124,18 +124,6 @@ impl Progress {
     }
 }
 
-/// What the device's slots hold.
-///
-/// # Errors
-///
-/// As [`Link::ask`].
-pub(super) fn slots<T: Transport>(link: &mut Link<T>) -> Result<Slots, DeviceError> {
-    match link.ask(&RequestBody::Slots)? {
-        ReplyBody::Slots(slots) => Ok(slots),
-        _ => Err(DeviceError::Protocol),
-    }
-}
-
 fn update(reply: ReplyBody) -> Result<UpdateStatus, DeviceError> {
     match reply {
         ReplyBody::Update(status) => Ok(status),
@@ -146,6 +134,7 @@ fn update(reply: ReplyBody) -> Result<UpdateStatus, DeviceError> {
 #[cfg(test)]
 mod tests {
     use calib_core::slot::SlotFault;
+    use calib_core::wire::Slots;
     use calib_fit::{BinaryData, BinaryMethod, Umd, artifact_bytes, fit_binary};
 
     use super::*;

@@ -5,7 +5,6 @@
 
 mod class_labels;
 pub(super) mod column_aliases;
-pub(super) mod commas;
 pub(super) mod detect;
 pub(super) mod dialect;
 pub(super) mod labels;

@@ -1,4 +1,4 @@
-//! Points in numbers: decimal points, or thousands.
+//! Points and commas in numbers: decimal ones, or thousands.
 
 use std::collections::BTreeMap;
 
@@ -84,6 +84,28 @@ impl ColumnPoints {
         }
     }
 
+    /// Takes notice of a number with a comma, where another separator divides the fields.
+    pub(in crate::input) fn see_comma(&mut self, row: Row, number: &[u8]) {
+        if self.is_decimal {
+            return;
+        }
+        let text = String::from_utf8_lossy(number.trim_ascii());
+        match are_thousands(&text) {
+            true => _ = self.thousands.get_or_insert_with(|| (row, text.into_owned())),
+            false => self.is_decimal = true,
+        }
+    }
+
+    /// Whether one of the numbers is a decimal for certain.
+    pub(in crate::input) fn is_decimal(&self) -> bool {
+        self.is_decimal
+    }
+
+    /// The first number that may have thousands, unless another one is a decimal for certain.
+    pub(in crate::input) fn doubtful(&self) -> Option<&(Row, String)> {
+        self.thousands.as_ref().filter(|_| !self.is_decimal)
+    }
+
     /// Adds what other rows of the same column say.
     pub(in crate::input) fn join(&mut self, other: Self) {
         self.thousands = self.thousands.take().into_iter().chain(other.thousands).min();
@@ -101,7 +123,7 @@ impl Points {
 
     /// Says that other numbers of the file have decimal commas, and that these of the column have a point.
     pub(in crate::input) fn beside_commas(&mut self, column: &str, numbers: &ColumnPoints) {
-        if let ColumnPoints { thousands: Some(first), is_decimal: false, .. } = numbers {
+        if let Some(first) = numbers.doubtful() {
             self.beside_commas.insert(column.trim().to_owned(), first.clone());
         }
     }
@@ -155,6 +177,27 @@ impl Points {
     ) -> Result<(), FileError> {
         self.columns.keys().try_for_each(|column| self.check(file, column, options))
     }
+}
+
+/// Whether a number is written as thousands are, with three digits behind every comma.
+///
+/// ```
+/// use calib_io::input::are_thousands;
+///
+/// assert!(["1,910", "-12,000", "1,234,567.5"].into_iter().all(are_thousands));
+/// assert!(!["0,910", "1,91", "1910", "1234,567", "1.910,5"].into_iter().any(are_thousands));
+/// ```
+pub fn are_thousands(number: &str) -> bool {
+    let whole = number.trim().trim_start_matches(['-', '+']);
+    let (whole, decimals) = whole.split_once('.').unwrap_or((whole, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let is_first =
+        |group: &str| (1..=3).contains(&group.len()) && are_digits(group) && !group.starts_with('0');
+    groups.next().is_some_and(is_first)
+        && groups.clone().count() > 0
+        && groups.all(|group| group.len() == 3 && are_digits(group))
+        && are_digits(decimals)
 }
 
 #[cfg(test)]
