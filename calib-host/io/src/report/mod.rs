@@ -19,7 +19,6 @@ mod guarantee;
 mod make;
 mod metrics;
 mod page;
-mod page_parts;
 mod plots;
 mod request;
 mod simplex;

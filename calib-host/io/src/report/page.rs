@@ -1,16 +1,16 @@
 //! The report as one page of HTML.
 
 use calib_fit::artifact::{ASSUMPTIONS, LIMITS};
-use calib_fit::assess::{BeforeAfter, BinnedEstimate, ClassAssessment, EstimateWithInterval, RangeTest};
+use calib_fit::assess::{BeforeAfter, BinnedEstimate, EstimateWithInterval, RangeTest};
 use calib_fit::stats::{percent_of_success, thousands};
 use minijinja::{AutoEscape, Environment, Value, context};
 
-use super::classes::ranges;
+use super::classes::{ClassWiseSummary, most_frequent, ranges};
 use super::clinical::clinical_text;
 use super::data::Report;
 use super::groups::text as groups_text;
 use super::metrics::{METRICS, Metric, TOP_LABEL_METRICS};
-use super::threshold::operating_text;
+use super::threshold::{operating_text, threshold_text};
 use super::words::{Cell, number};
 use crate::draw::{Plot, STYLE, key};
 
@@ -38,46 +38,24 @@ impl Report {
             },
             plots: &self.plots,
         };
+        let thresholds = self.decision.as_ref().map_or(&[][..], |decision| &decision.thresholds);
         page.html(context! {
-            report => self.head(),
+            report => Value::from_serialize(self),
+            title => self.labels.title.as_deref().unwrap_or("Calibration report"),
+            percent => percent_of_success(self.options.alpha),
+            binning => groups(&self.metrics.before.conf_ece),
+            conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
             steps => self.steps,
             range_titles => RangeTest::COLUMNS,
             ranges => self.verdict.ranges.iter().map(RangeTest::cells).collect::<Vec<_>>(),
             metrics => self.metric_rows(),
             clinical => self.clinical.as_ref().map(clinical_text),
             groups => self.groups.as_ref().map(groups_text),
-            classes => self.class_rows(),
             undrawn => ranges(&self.undrawn_classes),
-            one_vs_rest => self.one_vs_rest(),
-            decision => self.decision_text(),
+            one_vs_rest => self.classes.as_ref().map(one_vs_rest),
+            thresholds => thresholds.iter().enumerate().map(threshold_text).collect::<Vec<_>>(),
             operating => self.operating_points.iter().enumerate().map(operating_text).collect::<Vec<_>>(),
-            parts => Value::from_serialize(&self.parts),
-            costs => self.cost_text(),
         })
-    }
-
-    /// The report without what the page shows in another form.
-    fn head(&self) -> Value {
-        context! {calibrator => self.calibrator,
-            title => self.labels.title.as_deref().unwrap_or("Calibration report"),
-            labels => self.labels,
-            class_names => self.class_names,
-            guarantee => self.guarantee,
-            conditions => [(ASSUMPTIONS, &self.assumptions), (LIMITS, &self.limits)],
-            warnings => self.warnings,
-            guaranteed => self.guaranteed,
-            doubtful => self.doubtful,
-            uncalibrated => self.uncalibrated,
-            n => self.metrics.after.n,
-            hits => self.metrics.after.hits,
-            kind => self.metrics.after.kind,
-            binning => groups(&self.metrics.before.conf_ece),
-            origin => self.origin,
-            options => self.options,
-            version => self.version,
-            percent => percent_of_success(self.options.alpha),
-            has_intervals => self.options.resamples > 0,
-        }
     }
 
     /// The metrics before and after, and their change: name, meaning, and the three as text.
@@ -103,24 +81,16 @@ impl Report {
         let top_label = TOP_LABEL_METRICS.iter().filter(|_| after.tl_ece.is_some());
         METRICS.iter().chain(top_label).map(row).collect()
     }
+}
 
-    /// A line for every predicted class: class, rows, right ones, and two metrics before and after.
-    fn class_rows(&self) -> Vec<[String; 7]> {
-        let before = |class| self.metrics.before.classes.iter().find(|before| before.class == class);
-        let row = |after: &ClassAssessment| {
-            let (before, a) = (&before(after.class)?.assessment, &after.assessment);
-            Some([
-                after.class.to_string(),
-                a.n.to_string(),
-                a.hits.to_string(),
-                number(before.brier.value),
-                number(a.brier.value),
-                number(before.conf_ece.value),
-                number(a.conf_ece.value),
-            ])
-        };
-        self.metrics.after.classes.iter().filter_map(row).collect()
-    }
+/// Tables hold at most so many classes, those with the most rows.
+const LISTED_CLASSES: usize = 200;
+
+/// Which classes are listed and drawn against the rest.
+fn one_vs_rest(classes: &ClassWiseSummary) -> Value {
+    let counts = (0..).zip(classes.after.class_wise.iter().map(|class| class.hits));
+    let (listed, unlisted) = most_frequent(counts, LISTED_CLASSES);
+    context! {listed => listed, unlisted => ranges(&unlisted), undrawn => ranges(&classes.undrawn)}
 }
 
 /// A page: what all have, and the template of what this one has.
@@ -141,6 +111,16 @@ impl Page<'_> {
     pub(super) fn html(&self, own: Value) -> Result<String, PageError> {
         let mut environment = Environment::new();
         environment.add_filter("thousands", |count: u64| thousands(count));
+        environment.add_filter("number", |value: Option<f64>| value.map(number).unwrap_or_default());
+        environment.add_filter("digits", |value: Option<f64>| {
+            value.map_or(String::new(), |value| value.to_string())
+        });
+        environment.add_filter("single", |value: f64| (value as f32).to_string());
+        environment.add_filter("whole", |value: f64| format!("{value:.0}"));
+        environment.add_filter("percent_of_success", |alpha: f64| percent_of_success(alpha));
+        environment.add_filter("share", |count: Option<u64>, all: u64| {
+            count.map_or(String::new(), |count| format!("{:.1}%", 100.0 * count as f64 / all as f64))
+        });
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.add_template("parts.html", include_str!("parts.html"))?;
         environment.add_template("page.html", include_str!("page.html"))?;
