@@ -1,6 +1,5 @@
 //! Why flash does not hold what it should, and why a device does not use what it holds.
 
-use std::fmt;
 use std::time::Duration;
 
 use calib_core::artifact::KeyId;
@@ -10,6 +9,7 @@ use calib_core::{ClassifierId, Identity};
 use embedded_storage::nor_flash::NorFlashErrorKind;
 
 use super::access::{AccessError, Sector};
+use crate::device::serial::signed_with;
 
 /// Why flash does not hold what it should.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,10 +80,11 @@ pub enum FlashError {
 }
 
 /// Why a device does not use the calibrator that was written for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {
     /// It takes only calibrators signed with a key, and this one is not, or with another.
+    #[error("it accepts only calibrators signed with key {device}, this one is {}", signed_with(*artifact))]
     Key {
         /// The device's key.
         device: KeyId,
@@ -91,6 +92,7 @@ pub enum Rejection {
         artifact: Option<KeyId>,
     },
     /// It was fitted for another classifier.
+    #[error("it was fitted for classifier {artifact}, the device's is {device}")]
     Classifier {
         /// The device's classifier.
         device: ClassifierId,
@@ -98,6 +100,7 @@ pub enum Rejection {
         artifact: ClassifierId,
     },
     /// A calibrator with a higher counter is active.
+    #[error("its rollback counter is {offered}, below {held} of the active calibrator")]
     Counter {
         /// The active calibrator's counter.
         held: u32,
@@ -105,50 +108,28 @@ pub enum Rejection {
         offered: u32,
     },
     /// The device does not see it in its slots: what it sees there.
+    #[error("the device does not see it; its slots:{}", slots_in_words(.0))]
     NotThere([Result<Identity, SlotFault>; 2]),
-    /// The device does not say why.
-    Unsaid {
-        /// What is active.
-        in_force: Option<Identity>,
-        /// Why nothing is.
-        missing: Option<Missing>,
-    },
+    /// Another calibrator is active, and the device does not say why.
+    #[error("{0} is active instead")]
+    Other(Identity),
+    /// No calibrator is active: why, if the device says it.
+    #[error("{}", missing_in_words(.0))]
+    Missing(Option<Missing>),
 }
 
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key { device, artifact: Some(key) } => {
-                write!(
-                    f,
-                    "it accepts only calibrators signed with key {device}, this one is signed with {key}"
-                )
-            }
-            Self::Key { device, artifact: None } => {
-                write!(f, "it accepts only calibrators signed with key {device}, this one is not signed")
-            }
-            Self::Classifier { device, artifact } => {
-                write!(f, "it was fitted for classifier {artifact}, the device's is {device}")
-            }
-            Self::Counter { held, offered } => {
-                write!(f, "its rollback counter is {offered}, below {held} of the active calibrator")
-            }
-            Self::NotThere(slots) => {
-                f.write_str("the device does not see it; its slots:")?;
-                slots.iter().enumerate().try_for_each(|(index, slot)| match slot {
-                    Ok(identity) => write!(f, " {index} holds {identity};"),
-                    Err(fault) => write!(f, " {index}: {fault};"),
-                })
-            }
-            Self::Unsaid { in_force: Some(identity), .. } => write!(f, "{identity} is active instead"),
-            Self::Unsaid { missing: Some(Missing::Slots(faults)), .. } => {
-                let mut said = faults.iter().filter(|fault| !matches!(fault, SlotFault::Blank));
-                match said.next() {
-                    Some(fault) => write!(f, "{fault}"),
-                    None => f.write_str("it is uncalibrated"),
-                }
-            }
-            Self::Unsaid { .. } => f.write_str("it is uncalibrated"),
-        }
-    }
+fn slots_in_words(slots: &[Result<Identity, SlotFault>]) -> String {
+    let words = |(index, slot): (usize, &Result<Identity, SlotFault>)| match slot {
+        Ok(identity) => format!(" {index} holds {identity};"),
+        Err(fault) => format!(" {index}: {fault};"),
+    };
+    slots.iter().enumerate().map(words).collect()
+}
+
+fn missing_in_words(missing: &Option<Missing>) -> String {
+    let fault = match missing {
+        Some(Missing::Slots(faults)) => faults.iter().find(|fault| !matches!(fault, SlotFault::Blank)),
+        _ => None,
+    };
+    fault.map_or("it is uncalibrated".into(), SlotFault::to_string)
 }

@@ -84,9 +84,9 @@ impl DeviceReport {
         {
             return Err(Rejection::Counter { held, offered: artifact.counter() });
         }
-        Err(Rejection::Unsaid {
-            in_force: in_force.map(|content| content.identity),
-            missing: self.status.calibrator.as_ref().err().copied(),
+        Err(match in_force {
+            Some(content) => Rejection::Other(content.identity),
+            None => Rejection::Missing(self.status.calibrator.as_ref().err().copied()),
         })
     }
 }

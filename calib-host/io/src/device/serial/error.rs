@@ -124,7 +124,8 @@ fn times(tries: u32) -> String {
     if tries == 1 { "once".into() } else { format!("{tries} times") }
 }
 
-fn signed_with(key: Option<KeyId>) -> String {
+/// By which key an artifact is signed.
+pub(in crate::device) fn signed_with(key: Option<KeyId>) -> String {
     key.map_or("not signed".into(), |key| format!("signed with {key}"))
 }
 

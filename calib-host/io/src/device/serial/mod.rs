@@ -13,6 +13,7 @@ mod push;
 
 pub use counters::stored_counters;
 pub use error::DeviceError;
+pub(super) use error::signed_with;
 #[cfg(feature = "serial")]
 pub use link::open_port;
 pub use link::{Link, RetryPolicy, Transport};
