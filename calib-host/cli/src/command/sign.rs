@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use calib_fit::{StoredArtifact, VectorKind};
-use calib_io::decision_log::{Decision, Entry, LogOutputError, LogWriter, Logged};
+use calib_io::decision_log::{Decision, Entry, LogOutputError, LogWriter, LoggedEntry};
 use calib_io::files::{KeyChain, Location, PrivateKey, Problem, read_artifact};
 use calib_io::protocol::{Case, measure, read_protocol};
 use clap::Args;
@@ -225,7 +225,7 @@ impl Sign {
         self.tell(&logged, log, cx)
     }
 
-    fn tell(&self, logged: &Logged, log: &Path, cx: &Context) -> Result<(), Error> {
+    fn tell(&self, logged: &LoggedEntry, log: &Path, cx: &Context) -> Result<(), Error> {
         #[derive(Serialize)]
         struct Json<'a> {
             output: Option<&'a Path>,
@@ -233,7 +233,7 @@ impl Sign {
             head: &'a str,
             entry: &'a Entry,
         }
-        let Logged { entry, head, .. } = logged;
+        let LoggedEntry { entry, sha256: head, .. } = logged;
         let output = self.output.as_deref().filter(|_| entry.decision == Decision::Signed);
         if self.json {
             cx.print_json(&Json { output, log, head, entry })?;

@@ -54,7 +54,7 @@ fn open(steps: Steps<'_>, what: &'static str, why: impl Into<String>) {
 ///
 /// The first lie.
 pub fn check(bundle: &Bundle, key: Option<&PublicKey>, steps: &mut Vec<Step>) -> Result<Checked, Lie> {
-    let needed = BundleFile::ALL.into_iter().filter(|file| !file.is_optional());
+    let needed = BundleFile::NAMES.map(|(file, _)| file).into_iter().filter(|file| !file.is_optional());
     let bytes = |file: BundleFile| bundle.get(file).ok_or(Lie::MissingFile(file));
     for file in needed {
         bytes(file)?;

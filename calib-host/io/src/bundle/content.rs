@@ -31,39 +31,28 @@ pub enum BundleFile {
 }
 
 impl BundleFile {
-    /// All of them, in the order of their names.
-    pub const ALL: [Self; 10] = [
-        Self::About,
-        Self::Artifact,
-        Self::Bom,
-        Self::Checklist,
-        Self::Claims,
-        Self::Log,
-        Self::Key,
-        Self::Protocol,
-        Self::Report,
-        Self::Statement,
+    /// All of them with their names in the folder, in the order of these.
+    pub const NAMES: [(Self, &'static str); 10] = [
+        (Self::About, "about.toml"),
+        (Self::Artifact, "artifact.cal"),
+        (Self::Bom, "bom.cdx.json"),
+        (Self::Checklist, "checklist.html"),
+        (Self::Claims, "claims.json"),
+        (Self::Log, "decisions.jsonl"),
+        (Self::Key, "owner.pub"),
+        (Self::Protocol, "protocol.toml"),
+        (Self::Report, "report.html"),
+        (Self::Statement, "statement.json"),
     ];
 
     /// Its name in the folder.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::About => "about.toml",
-            Self::Artifact => "artifact.cal",
-            Self::Bom => "bom.cdx.json",
-            Self::Checklist => "checklist.html",
-            Self::Claims => "claims.json",
-            Self::Log => "decisions.jsonl",
-            Self::Key => "owner.pub",
-            Self::Protocol => "protocol.toml",
-            Self::Report => "report.html",
-            Self::Statement => "statement.json",
-        }
+        Self::NAMES[self as usize].1
     }
 
     /// The file of this name.
     pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|file| file.name() == name)
+        Self::NAMES.into_iter().find(|(_, own)| *own == name).map(|(file, _)| file)
     }
 
     /// Whether a bundle may be without it.
@@ -96,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_files_are_in_the_order_of_their_names() {
-        let names = BundleFile::ALL.map(BundleFile::name);
-        assert!(names.is_sorted(), "{names:?}");
-        assert!(BundleFile::ALL.is_sorted());
-        assert!(BundleFile::ALL.iter().all(|file| BundleFile::of(file.name()) == Some(*file)));
+        assert!(BundleFile::NAMES.is_sorted_by_key(|(_, name)| name));
+        for (file, name) in BundleFile::NAMES {
+            assert_eq!((file.name(), BundleFile::of(name)), (name, Some(file)));
+        }
     }
 }

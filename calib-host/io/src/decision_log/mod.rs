@@ -21,4 +21,4 @@ mod writer;
 
 pub use entry::{ArtifactName, Decision, Entry, ProtocolName, TestRows};
 pub use log::{DecisionLog, LoggedEntry, NotSigned, PAYLOAD_TYPE};
-pub use writer::{LogOutputError, LogWriter, Logged};
+pub use writer::{LogOutputError, LogWriter};

@@ -8,7 +8,7 @@ use calib_fit::StoredArtifact;
 use serde_json::value::to_raw_value;
 
 use super::entry::{ArtifactName, Decision, Entry, ProtocolName, TestRows};
-use super::log::{DecisionLog, PAYLOAD_TYPE, SignedLine};
+use super::log::{DecisionLog, LoggedEntry, PAYLOAD_TYPE, SignedLine};
 use crate::files::{
     FileError, Location, LogError, OutputError, PUBLIC, Prepared, PrivateKey, Problem, lock_folder_of,
 };
@@ -20,16 +20,6 @@ pub struct LogWriter {
     path: PathBuf,
     log: DecisionLog,
     _lock: Option<File>,
-}
-
-/// What was decided, and written.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Logged {
-    /// The entry.
-    pub entry: Entry,
-    /// The hash of its line, by which a log that is cut short is found.
-    pub head: String,
 }
 
 /// Why a decision was not written.
@@ -78,7 +68,7 @@ impl LogWriter {
         protocol: &Protocol,
         case: &Case<'_>,
         (output, time): (Option<(&Path, bool)>, u64),
-    ) -> Result<Logged, LogOutputError> {
+    ) -> Result<LoggedEntry, LogOutputError> {
         self.log.check_protocol(protocol).map_err(|cause| self.fault(cause))?;
         let lines = judge(protocol, case);
         let is_kept = lines.iter().all(|line| line.kept);
@@ -118,7 +108,7 @@ impl LogWriter {
         }
     }
 
-    fn add(&mut self, key: &PrivateKey, entry: Entry) -> Result<Logged, LogOutputError> {
+    fn add(&mut self, key: &PrivateKey, entry: Entry) -> Result<LoggedEntry, LogOutputError> {
         let raw = to_raw_value(&entry).expect("an entry is JSON");
         let line = SignedLine {
             entry: &raw,
@@ -131,8 +121,7 @@ impl LogWriter {
         let log = DecisionLog::from_text(text).map_err(|(_, cause)| self.fault(cause))?;
         Prepared::new(PUBLIC, &self.path, true, |out| out.write_all(log.text.as_bytes()))?.commit()?;
         self.log = log;
-        let head = self.log.head().unwrap_or_default().to_owned();
-        Ok(Logged { entry, head })
+        Ok(self.log.entries().last().expect("one was added").clone())
     }
 
     fn fault(&self, cause: LogError) -> FileError {

@@ -92,7 +92,7 @@ pub enum OutputPlace<'o> {
 }
 
 impl OutputPlace<'_> {
-    /// Writes what may go back in what was written.
+    /// Writes an output with a function that may seek back in it.
     ///
     /// # Errors
     ///

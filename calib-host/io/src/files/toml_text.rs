@@ -16,7 +16,7 @@ pub(crate) struct TomlText<'a> {
 }
 
 impl TomlText<'_> {
-    /// What the text says; `problem` is told why it says something else.
+    /// What the text says; `problem` makes an error of the reason why it says something else.
     pub(crate) fn parse<T: DeserializeOwned>(
         &self,
         problem: impl FnOnce(String) -> Problem,

@@ -122,26 +122,20 @@ impl<'a> BinaryFiles<'a> {
     {
         let paths: Vec<&Path> = std::iter::once(self.scores).chain(self.labels).collect();
         Source::check_paths(&paths)?;
-        let (score, label) =
-            ((self.score_column, ColumnType::Numbers), (self.label_column, ColumnType::Labels));
-        let of_scores = if self.labels.is_some() { &[score][..] } else { &[score, label] };
-        let (scores, labels) = match options.leaves_out() {
+        let inputs: Vec<Input> = match options.leaves_out() {
             true => {
-                let mut sources = Source::read_all_with(&paths, options, watch)?.into_iter();
-                let first = sources.next().expect("there are scores");
-                let labels = sources.next();
-                let of = |source, columns| {
-                    Chunks::of(Input::Memory(source), Projection::of(columns, options), options, watch)
-                };
-                let of_labels = &[label][..];
-                (of(first, of_scores)?, labels.map(|labels| of(labels, of_labels)).transpose()?)
+                let sources = Source::read_all_with(&paths, options, watch)?;
+                sources.into_iter().map(Input::Memory).collect()
             }
-            false => {
-                let open = |path| Chunks::open(path, &[label], options, &|_| ());
-                let labels = self.labels.map(open).transpose()?;
-                (Chunks::open(self.scores, of_scores, options, watch)?, labels)
-            }
+            false => paths.iter().map(|path| Input::of(path, options, watch)).collect::<Result<_, _>>()?,
         };
+        let columns = [(self.score_column, ColumnType::Numbers), (self.label_column, ColumnType::Labels)];
+        let (of_scores, of_labels) = columns.split_at(if self.labels.is_some() { 1 } else { 2 });
+        let open =
+            |input, columns, watch| Chunks::of(input, Projection::of(columns, options), options, watch);
+        let mut inputs = inputs.into_iter();
+        let scores = open(inputs.next().expect("there are scores"), of_scores, watch)?;
+        let labels = inputs.next().map(|labels| open(labels, of_labels, &|_| ())).transpose()?;
         Ok(BinaryChunks::new(*self, kind, scores, labels))
     }
 }
