@@ -38,67 +38,106 @@ pub struct Header<'a> {
     pub provenance: Provenance<'a>,
 }
 
-/// A calibration method: first the binary methods, then the methods of whole vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum Method {
+/// Declares the methods in the order of their numbers: each with its name, and the kinds of section that hold its tables for floats and its
+/// calibrator of whole vectors.
+macro_rules! methods {
+    ($($(#[$doc:meta])+ $method:ident $name:literal $(of_score: $score:ident)? $(of_vector: $vector:ident)?,)+) => {
+        /// A calibration method: first the binary methods, then the methods of whole vectors.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        pub enum Method {
+            $($(#[$doc])+ $method,)+
+        }
+
+        impl Method {
+            /// Every method, in the order of their numbers.
+            pub const ALL: &[Self] = &[$(Self::$method),+];
+
+            /// Returns the kind of section that holds the method's tables for floats; `None` for a method of whole vectors.
+            const fn table_section(self) -> Option<SectionKind> {
+                match self {
+                    $($(Self::$method => Some(SectionKind::$score),)?)+
+                    _ => None,
+                }
+            }
+
+            /// Returns the kind of section that holds the method's calibrator of whole vectors; `None` for a binary method.
+            const fn joint_section(self) -> Option<SectionKind> {
+                match self {
+                    $($(Self::$method => Some(SectionKind::$vector),)?)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl fmt::Display for Method {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(Self::$method => $name,)+
+                })
+            }
+        }
+    };
+}
+
+methods! {
     /// Uniform-mass binning without sample splitting (Gupta and Ramdas 2021, Algorithm 1).
-    Umd,
+    Umd "umd" of_score: Tables,
     /// Isotonic regression, as a step function (pool adjacent violators).
-    Isotonic,
+    Isotonic "isotonic" of_score: Tables,
     /// Uniform-mass binning with the boundary points kept (Zadrozny and Elkan 2001).
-    UmdOriginal,
+    UmdOriginal "umd-original" of_score: Tables,
     /// Uniform-mass binning with ties broken at random (Gupta and Ramdas 2021, Algorithm 2).
-    UmdRandomized,
+    UmdRandomized "umd-randomized" of_score: RandomizedSteps,
     /// Uniform-mass binning with sample splitting: edges from one half of the data, values from the other.
-    Ums,
+    Ums "ums" of_score: Tables,
     /// Bins of equal width.
-    FixedWidth,
+    FixedWidth "fixed-width" of_score: Tables,
     /// Isotonic regression, interpolated linearly.
-    IsotonicInterpolated,
+    IsotonicInterpolated "isotonic-interpolated" of_score: Interpolated,
     /// Isotonic recursive partitioning (Berta, Bach and Jordan 2024).
-    Irp,
+    Irp "irp" of_score: Tables,
     /// Uniform-mass bins of a scaling function's outputs (Kumar, Liang and Ma 2019).
-    ScalingBinning,
+    ScalingBinning "scaling-binning" of_score: Tables,
     /// Platt scaling.
-    Platt,
+    Platt "platt" of_score: Scaling,
     /// Beta calibration (Kull, Silva Filho and Flach 2017).
-    Beta,
+    Beta "beta" of_score: Scaling,
     /// Temperature scaling.
-    Temperature,
+    Temperature "temperature" of_score: Scaling of_vector: VectorScaling,
     /// Venn-Abers prediction (Vovk and Petej 2014).
-    VennAbers,
+    VennAbers "venn-abers" of_score: VennAbers,
     /// Vector scaling (Guo et al. 2017).
-    VectorScaling,
+    VectorScaling "vector" of_vector: VectorScaling,
     /// Matrix scaling (Guo et al. 2017).
-    MatrixScaling,
+    MatrixScaling "matrix" of_vector: VectorScaling,
     /// Dirichlet calibration (Kull et al. 2019).
-    Dirichlet,
+    Dirichlet "dirichlet" of_vector: VectorScaling,
     /// Sierpinski binning (Gupta and Ramdas 2022, appendix G.1).
-    Sierpinski,
+    Sierpinski "sierpinski" of_vector: Sierpinski,
     /// Grid-style binning (Gupta and Ramdas 2022, appendix G.2).
-    Grid,
+    Grid "grid" of_vector: Grid,
     /// Projection-based histogram binning (Gupta and Ramdas 2022, Algorithm 10).
-    Projection,
+    Projection "projection" of_vector: Projection,
     /// Multi-class isotonic recursive partitioning (Berta, Bach and Jordan 2024, Algorithm 2).
-    MulticlassIrp,
+    MulticlassIrp "multiclass-irp" of_vector: SplitTree,
     /// None: the artifact holds operating points alone.
-    OperatingPoint,
+    OperatingPoint "operating-point",
     /// None: the artifact holds prediction sets alone.
-    PredictionSet,
+    PredictionSet "prediction-set",
     /// A weighted mean of several methods' functions, as a step function.
-    Blend,
+    Blend "blend" of_score: Tables of_vector: VectorScaling,
     /// None: the probability is the score as it is, or the sigmoid of a margin.
-    Unchanged,
+    Unchanged "none" of_score: Scaling of_vector: VectorScaling,
     /// A logistic function of a parabola of the logit or of the margin.
-    Quadratic,
+    Quadratic "quadratic" of_score: Scaling,
     /// Isotonic regression, interpolated linearly between the centers of its blocks.
-    IsotonicCentered,
+    IsotonicCentered "isotonic-centered" of_score: Interpolated,
     /// Structured vector scaling (Berta et al. 2025).
-    StructuredVector,
+    StructuredVector "svs" of_vector: VectorScaling,
     /// Structured matrix scaling (Berta et al. 2025).
-    StructuredMatrix,
+    StructuredMatrix "sms" of_vector: VectorScaling,
 }
 
 /// How a multi-class problem is reduced to binary ones (Gupta and Ramdas 2022).
@@ -172,6 +211,13 @@ pub enum Theorem {
     ClopperPearson,
     /// Gupta and Ramdas 2022, Theorem 2, for class-wise with points per bin, at `alpha / classes` for each class.
     Gr22Theorem2,
+}
+
+impl Theorem {
+    /// Returns the number in the artifact format.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
 }
 
 /// Marks of a whole artifact.
@@ -398,15 +444,27 @@ impl Header<'_> {
             SectionKind::Intervals => {
                 matches!(tables, Some(Tables | RandomizedSteps | IntegerSteps | CompactSteps))
             }
-            SectionKind::DirectTable => {
-                tables == Some(IntegerSteps) && self.encoding.max_key() == Some(u8::MAX.into())
-            }
+            SectionKind::DirectTable => tables == Some(IntegerSteps) && self.encoding.is_byte(),
             kind => tables == Some(kind),
         }
     }
 }
 
 impl Reduction {
+    /// Returns the number in the artifact format.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Binary => 0,
+            Self::TopLabel => 1,
+            Self::Confidence => 2,
+            Self::ClassWise => 3,
+            Self::Normalized => 4,
+            Self::TopKLabel { .. } => 5,
+            Self::TopKConfidence { .. } => 6,
+            Self::Joint => 7,
+        }
+    }
+
     /// Returns whether a prediction has one probability, and so falls into one of the tables.
     pub const fn has_one_probability(self) -> bool {
         matches!(self, Self::Binary | Self::Confidence | Self::TopLabel)
@@ -452,44 +510,9 @@ impl Reduction {
 }
 
 impl Method {
-    /// Returns the kind of section that holds the method's tables for floats; `None` for a method of whole vectors.
-    const fn table_section(self) -> Option<SectionKind> {
-        Some(match self {
-            Self::Umd
-            | Self::UmdOriginal
-            | Self::Ums
-            | Self::FixedWidth
-            | Self::Isotonic
-            | Self::Irp
-            | Self::ScalingBinning
-            | Self::Blend => SectionKind::Tables,
-            Self::UmdRandomized => SectionKind::RandomizedSteps,
-            Self::IsotonicInterpolated | Self::IsotonicCentered => SectionKind::Interpolated,
-            Self::Platt | Self::Beta | Self::Temperature | Self::Quadratic | Self::Unchanged => {
-                SectionKind::Scaling
-            }
-            Self::VennAbers => SectionKind::VennAbers,
-            _ => return None,
-        })
-    }
-
-    /// Returns the kind of section that holds the method's calibrator of whole vectors; `None` for a binary method.
-    const fn joint_section(self) -> Option<SectionKind> {
-        Some(match self {
-            Self::Blend
-            | Self::Unchanged
-            | Self::Temperature
-            | Self::VectorScaling
-            | Self::MatrixScaling
-            | Self::Dirichlet
-            | Self::StructuredVector
-            | Self::StructuredMatrix => SectionKind::VectorScaling,
-            Self::Sierpinski => SectionKind::Sierpinski,
-            Self::Grid => SectionKind::Grid,
-            Self::Projection => SectionKind::Projection,
-            Self::MulticlassIrp => SectionKind::SplitTree,
-            _ => return None,
-        })
+    /// Returns the number in the artifact format.
+    pub const fn number(self) -> u8 {
+        self as u8
     }
 
     /// Tells whether there is nothing that gives a probability.
@@ -506,41 +529,6 @@ impl Method {
 /// Tells whether a value can be an epsilon: a positive finite number.
 pub(super) fn is_epsilon(value: f32) -> bool {
     value > 0.0 && value.is_finite()
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Umd => "umd",
-            Self::Isotonic => "isotonic",
-            Self::UmdOriginal => "umd-original",
-            Self::UmdRandomized => "umd-randomized",
-            Self::Ums => "ums",
-            Self::FixedWidth => "fixed-width",
-            Self::IsotonicInterpolated => "isotonic-interpolated",
-            Self::Irp => "irp",
-            Self::ScalingBinning => "scaling-binning",
-            Self::Platt => "platt",
-            Self::Beta => "beta",
-            Self::Temperature => "temperature",
-            Self::VennAbers => "venn-abers",
-            Self::VectorScaling => "vector",
-            Self::MatrixScaling => "matrix",
-            Self::Dirichlet => "dirichlet",
-            Self::Sierpinski => "sierpinski",
-            Self::Grid => "grid",
-            Self::Projection => "projection",
-            Self::MulticlassIrp => "multiclass-irp",
-            Self::OperatingPoint => "operating-point",
-            Self::PredictionSet => "prediction-set",
-            Self::Blend => "blend",
-            Self::Unchanged => "none",
-            Self::Quadratic => "quadratic",
-            Self::IsotonicCentered => "isotonic-centered",
-            Self::StructuredVector => "svs",
-            Self::StructuredMatrix => "sms",
-        })
-    }
 }
 
 impl fmt::Display for Reduction {

@@ -5,38 +5,6 @@ use super::header::{Guarantee, Header, HeaderFlags, Method, Provenance, Reductio
 use super::identity::ClassifierId;
 use crate::score::ScoreEncoding;
 
-/// The methods in the order of their numbers.
-const METHODS: [Method; 28] = [
-    Method::Umd,
-    Method::Isotonic,
-    Method::UmdOriginal,
-    Method::UmdRandomized,
-    Method::Ums,
-    Method::FixedWidth,
-    Method::IsotonicInterpolated,
-    Method::Irp,
-    Method::ScalingBinning,
-    Method::Platt,
-    Method::Beta,
-    Method::Temperature,
-    Method::VennAbers,
-    Method::VectorScaling,
-    Method::MatrixScaling,
-    Method::Dirichlet,
-    Method::Sierpinski,
-    Method::Grid,
-    Method::Projection,
-    Method::MulticlassIrp,
-    Method::OperatingPoint,
-    Method::PredictionSet,
-    Method::Blend,
-    Method::Unchanged,
-    Method::Quadratic,
-    Method::IsotonicCentered,
-    Method::StructuredVector,
-    Method::StructuredMatrix,
-];
-
 /// The theorems in the order of their numbers.
 const THEOREMS: [Theorem; 7] = [
     Theorem::Gr21Theorem3,
@@ -136,23 +104,11 @@ impl<'a> Reader<'a> {
 
     fn encoding(&mut self) -> Option<ScoreEncoding> {
         let number = self.word(32)?;
-        match number {
-            0 => return Some(ScoreEncoding::F32),
-            4 => return Some(ScoreEncoding::RoundedF32),
-            6 => return Some(ScoreEncoding::Margin),
-            7 => return Some(ScoreEncoding::RoundedMargin),
-            _ => {}
-        }
-        let scale = self.float()?;
-        let word = self.word(32)?;
-        // Numbers below 0 have the odd words.
-        let zero_point = (word >> 1).cast_signed() ^ -(word & 1).cast_signed();
-        Some(match number {
-            1 => ScoreEncoding::U8 { scale, zero_point },
-            2 => ScoreEncoding::I8 { scale, zero_point },
-            3 => ScoreEncoding::U16 { scale, zero_point },
-            5 => ScoreEncoding::I16 { scale, zero_point },
-            _ => return None,
+        ScoreEncoding::from_number(number, || {
+            let scale = self.float()?;
+            let word = self.word(32)?;
+            // Numbers below 0 have the odd words.
+            Some((scale, (word >> 1).cast_signed() ^ -(word & 1).cast_signed()))
         })
     }
 
@@ -177,7 +133,7 @@ pub(super) fn parse(payload: &[u8]) -> Result<Header<'_>, ParseError> {
 fn read(payload: &[u8]) -> Option<Header<'_>> {
     let mut reader = Reader { rest: payload };
     let header = Header {
-        method: reader.one_of(&METHODS)?,
+        method: reader.one_of(Method::ALL)?,
         reduction: reader.reduction()?,
         encoding: reader.encoding()?,
         classes: reader.short()?,
@@ -215,16 +171,9 @@ mod tests {
     }
 
     fn encodings() -> impl Strategy<Value = ScoreEncoding> {
-        use ScoreEncoding::{F32, I8, I16, Margin, RoundedF32, RoundedMargin, U8, U16};
-        (0..8, any::<f32>(), any::<i32>()).prop_map(|(kind, scale, zero_point)| match kind {
-            0 => F32,
-            1 => U8 { scale, zero_point },
-            2 => I8 { scale, zero_point },
-            3 => U16 { scale, zero_point },
-            4 => RoundedF32,
-            5 => I16 { scale, zero_point },
-            6 => Margin,
-            _ => RoundedMargin,
+        let numbers = 0..=ScoreEncoding::RoundedMargin.number();
+        (numbers, any::<f32>(), any::<i32>()).prop_map(|(number, scale, zero_point)| {
+            ScoreEncoding::from_number(number.into(), || Some((scale, zero_point))).unwrap()
         })
     }
 
@@ -246,12 +195,14 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_serde() {
-        for (number, method) in (0..).zip(METHODS) {
-            assert_eq!(postcard::from_bytes(&[number]), Ok(method));
+        for (number, method) in (0..).zip(Method::ALL) {
+            assert_eq!(postcard::from_bytes(&[number]), Ok(*method));
+            assert_eq!(method.number(), number);
         }
-        assert!(postcard::from_bytes::<Method>(&[METHODS.len() as u8]).is_err());
+        assert!(postcard::from_bytes::<Method>(&[Method::ALL.len() as u8]).is_err());
         for (number, theorem) in (0..).zip(THEOREMS) {
             assert_eq!(postcard::from_bytes(&[number]), Ok(theorem));
+            assert_eq!(theorem.number(), number);
         }
         assert!(postcard::from_bytes::<Theorem>(&[THEOREMS.len() as u8]).is_err());
     }
@@ -262,7 +213,7 @@ mod tests {
         /// Every header that is written is read; bytes that were changed, cut off or added are read alike, or refused alike.
         #[test]
         fn reads_what_serde_reads(
-            (method, theorem) in (0..METHODS.len(), 0..THEOREMS.len()),
+            (method, theorem) in (0..Method::ALL.len(), 0..THEOREMS.len()),
             (reduction, encoding) in (reductions(), encodings()),
             (classes, bins, n, flags) in any::<(u16, u32, u64, u8)>(),
             guarantee in any::<Option<(f32, f32)>>(),
@@ -273,7 +224,7 @@ mod tests {
             len in any::<prop::sample::Index>(),
         ) {
             let header = Header {
-                method: METHODS[method],
+                method: Method::ALL[method],
                 reduction,
                 encoding,
                 classes,

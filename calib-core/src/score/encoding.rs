@@ -116,6 +116,36 @@ impl ScoreEncoding {
         matches!(self, Self::Margin | Self::RoundedMargin)
     }
 
+    /// Returns the number in the artifact format.
+    pub const fn number(&self) -> u8 {
+        match self {
+            Self::F32 => 0,
+            Self::U8 { .. } => 1,
+            Self::I8 { .. } => 2,
+            Self::U16 { .. } => 3,
+            Self::RoundedF32 => 4,
+            Self::I16 { .. } => 5,
+            Self::Margin => 6,
+            Self::RoundedMargin => 7,
+        }
+    }
+
+    /// Returns the encoding with this number, if there is one and it has what it needs of a scale and a zero point.
+    pub(crate) fn from_number(number: u32, affine: impl FnOnce() -> Option<(f32, i32)>) -> Option<Self> {
+        let of_codes = |encoding: fn((f32, i32)) -> Self| affine().map(encoding);
+        match number {
+            0 => Some(Self::F32),
+            1 => of_codes(|(scale, zero_point)| Self::U8 { scale, zero_point }),
+            2 => of_codes(|(scale, zero_point)| Self::I8 { scale, zero_point }),
+            3 => of_codes(|(scale, zero_point)| Self::U16 { scale, zero_point }),
+            4 => Some(Self::RoundedF32),
+            5 => of_codes(|(scale, zero_point)| Self::I16 { scale, zero_point }),
+            6 => Some(Self::Margin),
+            7 => Some(Self::RoundedMargin),
+            _ => None,
+        }
+    }
+
     /// Returns the encoding of differences of codes, which are from 0 up and of which the zero points cancel; of floats the same.
     ///
     /// ```
@@ -138,6 +168,11 @@ impl ScoreEncoding {
             Some((scale, _)) => Some(scale),
             None => None,
         }
+    }
+
+    /// Tells whether scores are integer codes of eight bits.
+    pub const fn is_byte(&self) -> bool {
+        matches!(self.code_range(), Some((lowest, highest)) if highest - lowest == u8::MAX as i32)
     }
 
     /// Returns the lowest and the highest code; `None` for floats.
@@ -173,8 +208,9 @@ impl ScoreEncoding {
         }
     }
 
+    /// Returns the scale and the zero point of codes; `None` for floats.
     #[inline]
-    const fn affine(&self) -> Option<(f32, i32)> {
+    pub const fn affine(&self) -> Option<(f32, i32)> {
         match *self {
             Self::F32 | Self::RoundedF32 | Self::Margin | Self::RoundedMargin => None,
             Self::U8 { scale, zero_point }
@@ -280,17 +316,20 @@ impl EncodingError {
 
 impl fmt::Display for ScoreEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, scale, zero_point) = match self {
-            Self::F32 => return f.write_str("f32"),
-            Self::RoundedF32 => return f.write_str("f32 rounded to 16 bits"),
-            Self::U8 { scale, zero_point } => ("u8", scale, zero_point),
-            Self::I8 { scale, zero_point } => ("i8", scale, zero_point),
-            Self::U16 { scale, zero_point } => ("u16", scale, zero_point),
-            Self::I16 { scale, zero_point } => ("i16", scale, zero_point),
-            Self::Margin => return f.write_str("f32 margins"),
-            Self::RoundedMargin => return f.write_str("f32 margins cut off to 16 bits"),
-        };
-        write!(f, "{name} (scale {scale}, zero point {zero_point})")
+        f.write_str(match self {
+            Self::F32 => "f32",
+            Self::RoundedF32 => "f32 rounded to 16 bits",
+            Self::U8 { .. } => "u8",
+            Self::I8 { .. } => "i8",
+            Self::U16 { .. } => "u16",
+            Self::I16 { .. } => "i16",
+            Self::Margin => "f32 margins",
+            Self::RoundedMargin => "f32 margins cut off to 16 bits",
+        })?;
+        match self.affine() {
+            Some((scale, zero_point)) => write!(f, " (scale {scale}, zero point {zero_point})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -15,25 +15,6 @@ use crate::listings::{
     BETA, CODES, INTERPOLATED, INTERVALS, PLATT_LOGIT, PLATT_PROB, RANDOMIZED, TEMPERATURE, VENN_ABERS,
 };
 
-const METHODS: [Method; 17] = [
-    Method::Umd,
-    Method::Isotonic,
-    Method::UmdOriginal,
-    Method::UmdRandomized,
-    Method::Ums,
-    Method::FixedWidth,
-    Method::IsotonicInterpolated,
-    Method::Irp,
-    Method::ScalingBinning,
-    Method::Platt,
-    Method::Beta,
-    Method::Temperature,
-    Method::VennAbers,
-    Method::Blend,
-    Method::Unchanged,
-    Method::Quadratic,
-    Method::IsotonicCentered,
-];
 const THEOREMS: [Theorem; 6] = [
     Theorem::Gr21Theorem3,
     Theorem::Gr22Theorem1,
@@ -49,6 +30,28 @@ const ONE: u32 = 0x3F80_0000;
 const NAN: u32 = 0x7FC0_0000;
 const INFINITY: u32 = 0x7F80_0000;
 const NEGATIVE: u32 = 0xBF00_0000;
+
+/// The methods of one score that have a calibrator.
+fn binary_methods() -> impl Iterator<Item = Method> {
+    use Method::{
+        Dirichlet, Grid, MatrixScaling, MulticlassIrp, OperatingPoint, PredictionSet, Projection, Sierpinski,
+        StructuredMatrix, StructuredVector, VectorScaling,
+    };
+    let others = [
+        VectorScaling,
+        MatrixScaling,
+        Dirichlet,
+        Sierpinski,
+        Grid,
+        Projection,
+        MulticlassIrp,
+        OperatingPoint,
+        PredictionSet,
+        StructuredVector,
+        StructuredMatrix,
+    ];
+    Method::ALL.iter().copied().filter(move |method| !others.contains(method))
+}
 
 fn method_kind(method: Method) -> SectionKind {
     match method {
@@ -119,7 +122,7 @@ fn taking_apart_and_putting_together_changes_nothing() {
 #[test]
 fn a_method_has_the_theorems_that_prove_something_about_it() {
     use Theorem::{ClopperPearson, Gr21Corollary1, Gr21Theorem3, Gr21Theorem4, Gr22Theorem1, SampleSplit};
-    for method in METHODS {
+    for method in binary_methods() {
         let proved: &[Theorem] = match method {
             Method::Umd => &[Gr21Theorem3, Gr22Theorem1, ClopperPearson],
             Method::UmdOriginal => &[Gr21Corollary1],
@@ -157,7 +160,7 @@ fn a_method_has_the_theorems_that_prove_something_about_it() {
 
 #[test]
 fn a_header_has_bins_unless_it_has_functions() {
-    for method in METHODS {
+    for method in binary_methods() {
         let scaling = method_kind(method) == SectionKind::Scaling;
         for bins in [0, 1, 3] {
             let bins_fit = (bins == 0) == scaling;
@@ -168,7 +171,7 @@ fn a_header_has_bins_unless_it_has_functions() {
 
 #[test]
 fn an_encoding_is_of_this_world_and_for_methods_that_are_steps_over_codes() {
-    for method in METHODS {
+    for method in binary_methods() {
         for encoding in [I8, U16] {
             let steps = !matches!(method, Method::UmdRandomized | Method::VennAbers);
             let over_codes = Header { encoding, bins: 3, ..header(method) };
@@ -202,7 +205,7 @@ fn an_encoding_is_of_this_world_and_for_methods_that_are_steps_over_codes() {
 fn a_table_section_goes_with_its_method_alone() {
     for form in forms().iter().filter(|form| form.encoding == ScoreEncoding::F32) {
         let kind = form.table.form.section();
-        for method in METHODS {
+        for method in binary_methods() {
             let mut sections = with_header(form.listing, |header| {
                 header.method = method;
                 header.guarantee = None;
@@ -444,7 +447,7 @@ fn bin_flags_beside_codes() {
 
 #[test]
 fn steps_are_marked_for_functions_of_floats_alone() {
-    for method in METHODS {
+    for method in binary_methods() {
         let is_function = matches!(method_kind(method), SectionKind::Scaling | SectionKind::Interpolated);
         let steps = Header { flags: HeaderFlags::STEPS, bins: 3, ..header(method) };
         assert_eq!(is_consistent(&steps), is_function, "{method}");
