@@ -130,7 +130,7 @@
 #define CALIB_REDUCTION_JOINT 7
 
 /**
- * In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
+ * In `calib_info_t.theorem`: there is no guarantee.
  */
 #define CALIB_UNKNOWN 255
 
@@ -944,7 +944,7 @@ typedef struct {
      */
     uint8_t reduction;
     /**
-     * The method's number in the artifact format, or `CALIB_UNKNOWN`.
+     * The method's number in the artifact format.
      */
     uint8_t method;
     /**

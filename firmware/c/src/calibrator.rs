@@ -1,10 +1,9 @@
 //! An artifact where it lies: opening, describing, applying.
 
-use calib_core::artifact::Header;
-use calib_core::{Anybody, Artifact, Calibrator, ClassifierId, Identity};
+use calib_core::artifact::{Header, Reduction};
+use calib_core::{Anybody, Artifact, Calibrator, ClassifierId, Identity, ScoreEncoding};
 use calib_firmware::{Slot, Task};
 
-use crate::described::{encoding, method, reduction, theorem};
 use crate::error::{CALIB_ERROR_STATE, Result, code, of_missing, of_parsing};
 use crate::memory::{self, OutParam, Span};
 use crate::store::Lease;
@@ -60,8 +59,12 @@ pub const CALIB_REDUCTION_TOP_K_CONFIDENCE: u8 = 6;
 /// In `calib_info_t.reduction`: whole vectors.
 pub const CALIB_REDUCTION_JOINT: u8 = 7;
 
-/// In `calib_info_t.method`, `.reduction`, `.encoding` and `.theorem`: one that this header does not know, or none.
+/// In `calib_info_t.theorem`: there is no guarantee.
 pub const CALIB_UNKNOWN: u8 = 255;
+
+// The last number of each: those before it are other numbers of the same list.
+const _: () = assert!(CALIB_ENCODING_ROUNDED_MARGIN == ScoreEncoding::RoundedMargin.number());
+const _: () = assert!(CALIB_REDUCTION_JOINT == Reduction::Joint.number());
 
 /// What an artifact states about its calibrator.
 #[repr(C)]
@@ -95,7 +98,7 @@ pub struct calib_info_t {
     pub encoding: u8,
     /// `CALIB_REDUCTION_...`.
     pub reduction: u8,
-    /// The method's number in the artifact format, or `CALIB_UNKNOWN`.
+    /// The method's number in the artifact format.
     pub method: u8,
     /// The number of the guarantee's theorem in the artifact format, or `CALIB_UNKNOWN` without a guarantee.
     pub theorem: u8,
@@ -117,7 +120,7 @@ impl calib_info_t {
     /// What the header says; nothing of what is not in it.
     pub(crate) fn of(header: &Header<'_>, identity: Identity, len_bytes: usize, counter: u32) -> Self {
         let guarantee = header.guarantee;
-        let (encoding, scale, zero_point) = encoding(header.encoding);
+        let (scale, zero_point) = header.encoding.affine().unwrap_or_default();
         Self {
             n: header.n,
             identity: identity.0,
@@ -132,10 +135,10 @@ impl calib_info_t {
             classes: header.classes,
             top_k: 0,
             all_floats: 0,
-            encoding,
-            reduction: reduction(header.reduction),
-            method: method(header.method),
-            theorem: guarantee.map_or(CALIB_UNKNOWN, |guarantee| theorem(guarantee.theorem)),
+            encoding: header.encoding.number(),
+            reduction: header.reduction.number(),
+            method: header.method.number(),
+            theorem: guarantee.map_or(CALIB_UNKNOWN, |guarantee| guarantee.theorem.number()),
             is_randomized: 0,
             groups: 0,
             actions: 0,

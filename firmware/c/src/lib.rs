@@ -6,7 +6,7 @@
 //! | `error` | what functions return, and a text for it |
 //! | `memory` | what is checked of every pointer, and states in the caller's memory |
 //! | `result` | what is said of one output of the classifier |
-//! | `calibrator`, `described` | an artifact where it lies |
+//! | `calibrator` | an artifact where it lies |
 //! | `table` | an artifact with one binary step table, in less flash |
 //! | `apply`, `vectors` | applying it to scores, codes and vectors |
 //! | `band` | the band around the calibration curve |
@@ -37,7 +37,6 @@ mod calibrator;
 mod classifier;
 mod counters;
 mod counting;
-mod described;
 mod device;
 mod error;
 mod flash;
