@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub(super) fn direct_table(artifact: &Artifact<'_>) -> Option<usize> {
     let head = if artifact.tables().count() == 1 { 8 } else { 0 };
     let encoding = artifact.header().encoding;
-    matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }).then_some(head + 256)
+    encoding.is_byte().then_some(head + 256)
 }
 
 /// How far the values of steps are from the function that was fitted, by [`Fit::in_steps`](calib_fit::Fit::in_steps); `None` if none was, or

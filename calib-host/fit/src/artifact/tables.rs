@@ -6,7 +6,7 @@ use calib_core::table::{
     MarginTable, MarginVennAbersTable, RandomizedMarginTable, RandomizedTable, Scaling, ScalingFunction,
     VennAbersTable,
 };
-use calib_core::{BinFlags, Margin, ProbInterval, ScoreEncoding, StepTable};
+use calib_core::{BinFlags, Margin, ProbInterval, StepTable};
 
 use super::band::DeviceBand;
 use super::compact::edge_key;
@@ -67,7 +67,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
         .collect::<Result<_, _>>()?;
     let tables = tables(fit, &numbers)?;
     let encoding = fit.encoding();
-    if options.direct_table && !matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. }) {
+    if options.direct_table && !encoding.is_byte() {
         return Err(CompileError::NoDirectTable(encoding));
     }
     let parameters = options.parameters(&fit.parameters);

@@ -46,14 +46,8 @@ pub(crate) fn code_of_score(
     score: f32,
     row: usize,
 ) -> Result<QuantizedScore, DataError> {
-    let zero_point = match encoding {
-        ScoreEncoding::U8 { zero_point, .. }
-        | ScoreEncoding::I8 { zero_point, .. }
-        | ScoreEncoding::U16 { zero_point, .. }
-        | ScoreEncoding::I16 { zero_point, .. } => zero_point,
-        _ => 0,
-    };
-    let code = (f64::from(score) / f64::from(encoding.scale().unwrap_or(1.0))).round() as i32 + zero_point;
+    let (scale, zero_point) = encoding.affine().unwrap_or((1.0, 0));
+    let code = (f64::from(score) / f64::from(scale)).round() as i32 + zero_point;
     let known = QuantizedScore::new(encoding, code);
     let known = known.map_err(|cause| DataError::Code { row, class: 1, code: code.into(), cause })?;
     debug_assert_eq!(score_of_code(kind, known), score, "the score of a code");

@@ -1,21 +1,15 @@
 //! How what is exported is called: a function for the first comment of the source code.
 
+use calib_core::Artifact;
 use calib_core::artifact::{HeaderFlags, Reduction, TableForm};
-use calib_core::{Artifact, ScoreEncoding};
 
-use super::exported::{Exported, joint};
+use super::exported::{Exported, joint, score_type};
 
 /// A function of C that calls the header by its artifact's reduction, line by line. `use_it` is the reader's own.
 pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
     let header = artifact.header();
     let upper = name.to_ascii_uppercase();
-    let number = match header.encoding {
-        ScoreEncoding::U8 { .. } => "uint8_t",
-        ScoreEncoding::I8 { .. } => "int8_t",
-        ScoreEncoding::U16 { .. } => "uint16_t",
-        ScoreEncoding::I16 { .. } => "int16_t",
-        _ => "float",
-    };
+    let number = score_type(&header.encoding);
     let is_top2_margin = header.flags.contains(HeaderFlags::TOP2_MARGIN);
     let (word, draw) = match artifact.is_randomized() {
         true => (", uint32_t random_word", "random_word, "),

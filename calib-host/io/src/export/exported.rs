@@ -171,6 +171,17 @@ fn codes(
     from.zip(values).map(|(from, value)| format!("{from}: {value:?}")).collect()
 }
 
+/// The type of a score in C.
+pub(super) fn score_type(encoding: &ScoreEncoding) -> &'static str {
+    let Some((lowest, _)) = encoding.code_range() else { return "float" };
+    match (lowest < 0, encoding.is_byte()) {
+        (false, true) => "uint8_t",
+        (true, true) => "int8_t",
+        (false, false) => "uint16_t",
+        (true, false) => "int16_t",
+    }
+}
+
 /// The first lines: what this is, and what it guarantees.
 pub(super) fn title(stored: &StoredArtifact) -> Vec<String> {
     let artifact = &stored.artifact();

@@ -7,7 +7,7 @@ use calib_core::score::FloatScore;
 use calib_core::table::{
     CompactTable, InterpolatedTableOf, RandomizedTableOf, StepTableOf, VennAbersTableOf,
 };
-use calib_core::{Artifact, ProbInterval, ScoreEncoding};
+use calib_core::{Artifact, ProbInterval};
 use calib_fit::artifact::StoredArtifact;
 
 use super::comment::comment_line;
@@ -18,7 +18,8 @@ use super::function::Function;
 /// A `static` with a table, or none, per binary problem.
 pub(super) fn tables(stored: &StoredArtifact, tables: &[Option<Exported<'_>>], name: &str) -> String {
     let artifact = stored.artifact();
-    let encoding = encoding(artifact.header().encoding);
+    // In decimals that give the bits of the scale again.
+    let encoding = format!("calib_core::ScoreEncoding::{:?}", artifact.header().encoding);
     let most = tables.iter().flatten().map(|table| table.form.bins()).max().unwrap_or(1);
     let room = most.next_power_of_two();
     // An artifact has a table, or it would not parse.
@@ -185,22 +186,6 @@ fn function(function: &Function) -> String {
     let field = |(name, value): &(&str, f32)| format!("{name}: {}", float(*value));
     let fields: Vec<String> = function.parameters.iter().map(field).collect();
     format!("calib_core::table::{}::{} {{ {} }}", function.family, function.kind, fields.join(", "))
-}
-
-fn encoding(encoding: ScoreEncoding) -> String {
-    let affine = |kind, scale: f32, zero_point| {
-        format!("calib_core::ScoreEncoding::{kind} {{ scale: {}, zero_point: {zero_point} }}", float(scale))
-    };
-    match encoding {
-        ScoreEncoding::U8 { scale, zero_point } => affine("U8", scale, zero_point),
-        ScoreEncoding::I8 { scale, zero_point } => affine("I8", scale, zero_point),
-        ScoreEncoding::U16 { scale, zero_point } => affine("U16", scale, zero_point),
-        ScoreEncoding::I16 { scale, zero_point } => affine("I16", scale, zero_point),
-        ScoreEncoding::RoundedF32 => "calib_core::ScoreEncoding::RoundedF32".into(),
-        ScoreEncoding::Margin => "calib_core::ScoreEncoding::Margin".into(),
-        ScoreEncoding::RoundedMargin => "calib_core::ScoreEncoding::RoundedMargin".into(),
-        _ => "calib_core::ScoreEncoding::F32".into(),
-    }
 }
 
 fn floats(numbers: impl Iterator<Item = f32>) -> String {

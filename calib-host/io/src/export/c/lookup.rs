@@ -58,9 +58,8 @@ impl Lookup {
             Some(TableForm::Scaling(_) | TableForm::MarginScaling(_)) => Kind::Function,
             _ => Kind::Steps,
         };
-        let is_byte = matches!(encoding, ScoreEncoding::U8 { .. } | ScoreEncoding::I8 { .. });
         let key = match kind {
-            Kind::Codes | Kind::Compact if is_byte => "uint8_t",
+            Kind::Codes | Kind::Compact if encoding.is_byte() => "uint8_t",
             Kind::Codes | Kind::Compact => "uint16_t",
             _ => "uint32_t",
         };
@@ -115,17 +114,6 @@ impl Lookup {
             (_, true, _) => "the probability from each code on",
             (_, _, true) => "the probability from each margin on",
             _ => "the probability from each score on",
-        }
-    }
-
-    /// The type of a score.
-    pub(super) const fn score_type(&self) -> &'static str {
-        match self.encoding {
-            ScoreEncoding::U8 { .. } => "uint8_t",
-            ScoreEncoding::I8 { .. } => "int8_t",
-            ScoreEncoding::U16 { .. } => "uint16_t",
-            ScoreEncoding::I16 { .. } => "int16_t",
-            _ => "float",
         }
     }
 

@@ -12,7 +12,7 @@ use minijinja::{Environment, Error, Value, context};
 
 use super::comment::comment_line;
 use super::example::{in_c, tables_in_words};
-use super::exported::{Exported, title};
+use super::exported::{Exported, score_type, title};
 use super::function::Function;
 use lookup::{Kind, Lookup};
 
@@ -110,7 +110,7 @@ pub(super) fn header(
         needs_key => lookup.is_margin() && (lookup.kind != Kind::Function || lookup.has_ranges),
         is_top2_margin,
         key => lookup.key(),
-        score_type => lookup.score_type(),
+        score_type => score_type(&header.encoding),
         lowest,
         highest,
         reduction => if is_top2_margin { Some("top_label_margin.h") } else { of_reduction(header.reduction) },

@@ -5,6 +5,8 @@ use calib_core::decision::{Conformity, OperatingPoints, PredictionSets, Quantile
 use calib_core::{Artifact, Margin, ScoreEncoding};
 use minijinja::{Value, context};
 
+use crate::export::exported::score_type;
+
 /// The thresholds of each group, as keys.
 pub(super) fn points(points: &OperatingPoints<'_>) -> Vec<[String; 2]> {
     let key = |key: u32| format!("{key:#010x}u");
@@ -37,13 +39,7 @@ pub(super) fn sets(artifact: &Artifact<'_>, sets: &PredictionSets<'_>) -> Value 
             (false, true) => "the codes of all classes",
             (false, false) => "the probabilities of all classes",
         },
-        type => match encoding {
-            ScoreEncoding::U8 { .. } => "uint8_t",
-            ScoreEncoding::I8 { .. } => "int8_t",
-            ScoreEncoding::U16 { .. } => "uint16_t",
-            ScoreEncoding::I16 { .. } => "int16_t",
-            _ => "float",
-        },
+        type => score_type(&encoding),
         threshold => if encoding.is_quantized() { "int32_t" } else { "uint32_t" },
         least => least.join(", "),
         at => if sets.is_by_class() { "class_" } else { "0" },
