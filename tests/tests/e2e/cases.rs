@@ -1,11 +1,11 @@
 //! Both real problems, end to end: train, fit, deploy, and compare host and device on every row.
 
-use calib_host::binary::{
-    Blend, BoundaryPoints, FixedWidth, Isotonic, Loss, ScalingBinning, ScalingMethod, Ums,
-};
+use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
+use calib_host::job::{MethodName, NamedMethod, ScalingName};
+use calib_host::names::Named;
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
-    intervals,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, ScoreKind, Umd, artifact_bytes, fit_binary,
+    fit_top_label, intervals,
 };
 use calib_tests::Board;
 use calib_tests::classifier::Case;
@@ -47,28 +47,19 @@ fn breast_cancer() {
 fn every_binary_method() {
     let case = harness::breast_cancer();
     let data = binary_data(case);
-    let original = Umd { boundary_points: BoundaryPoints::Kept, ..Umd::new(5) };
+    let named = |&(method, ..): &(MethodName, _, _)| {
+        let named = NamedMethod {
+            method: Some(method),
+            scaling: Some(ScalingName::Beta),
+            seed: 7,
+            ..NamedMethod::default()
+        };
+        named.binary(5, ScoreKind::Probability, None)
+    };
     let irp = Isotonic { max_bins: Some(4), smoothing: 1.0 };
-    let scaling = ScalingMethod::Beta;
-    let methods = [
-        BinaryMethod::Umd(original),
-        BinaryMethod::UmdRandomized(Umd::new(5), 7),
-        BinaryMethod::Ums(Ums { bins: 5, seed: 7 }),
-        BinaryMethod::FixedWidth(FixedWidth { bins: 20 }),
-        BinaryMethod::Isotonic(irp),
-        BinaryMethod::IsotonicInterpolated(Isotonic::default()),
-        BinaryMethod::ScalingBinning(ScalingBinning { scaling, loss: Loss::Log, bins: 5, split_seed: None }),
-        BinaryMethod::Scaling(ScalingMethod::PlattLogit),
-        BinaryMethod::Scaling(ScalingMethod::PlattProb),
-        BinaryMethod::Scaling(ScalingMethod::Beta),
-        BinaryMethod::Scaling(ScalingMethod::Temperature),
-        BinaryMethod::Scaling(ScalingMethod::Quadratic),
-        BinaryMethod::IsotonicCentered(Isotonic::default()),
-        BinaryMethod::Unchanged,
-        BinaryMethod::Blend(Blend::new(0)),
-        BinaryMethod::VennAbers,
-    ];
-    let fits = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap());
+    let more = [BinaryMethod::FixedWidth(FixedWidth { bins: 20 }), BinaryMethod::Isotonic(irp)];
+    let methods = MethodName::NAMES.iter().filter_map(named).chain(more);
+    let fits: Vec<_> = methods.map(|method| fit_binary(&data, &method, 0.1).unwrap()).collect();
     host_and_device_agree(case, &fits, 1000);
 }
 
