@@ -28,13 +28,7 @@ impl<'m> OrderNeeds<'m> {
             BinaryMethod::ScalingBinning(binning) if binning.split_seed.is_some() => {
                 return Err(PassError::Draws(name));
             }
-            BinaryMethod::ScalingBinning(_)
-            | BinaryMethod::Scaling(_)
-            | BinaryMethod::BayesianTargets(_)
-            | BinaryMethod::LeastSquares(_)
-            | BinaryMethod::IsotonicCentered(_)
-            | BinaryMethod::Blend(_)
-            | BinaryMethod::VennAbers => return Err(PassError::EveryScore(name)),
+            _ => return Err(PassError::EveryScore(name)),
         })
     }
 }

@@ -6,10 +6,7 @@ use calib_core::score::MAX_TOP_K;
 
 use super::method_name::{ClassScore, MethodName, ReductionName, ScalingName};
 use super::options::{MethodChoice, ROWS_PER_BIN, range_of_codes};
-use crate::binary::{
-    BinaryMethod, Blend, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
-    ScalingMethod, Umd, Ums,
-};
+use crate::binary::Loss;
 use crate::data::{ScoreKind, VectorKind};
 use crate::joint::{
     CanonicalMethod, Directions, JointMethod, MulticlassIrp, Odir, ProjectionBinning, RegionValues, Splits,
@@ -108,7 +105,7 @@ pub enum ScoresOf {
 }
 
 impl NamedMethod {
-    fn name(&self) -> MethodName {
+    pub(super) fn name(&self) -> MethodName {
         self.method.unwrap_or(MethodName::Umd)
     }
 
@@ -225,74 +222,6 @@ impl NamedMethod {
             _ => self.rows_per_bin,
         };
         Ok(MethodChoice::Binary(ReductionOptions { method, rows_per_bin }))
-    }
-
-    /// Returns the binary method for scores of this kind; `None` if it is one for whole vectors only.
-    pub fn binary(&self, bins: usize, kind: ScoreKind, range: Option<(f32, f32)>) -> Option<BinaryMethod> {
-        let seed = self.seed;
-        let umd = |boundary_points| Umd { bins, boundary: Boundary::Ceil, boundary_points };
-        let isotonic = || Isotonic {
-            max_bins: self.max_bins,
-            smoothing: match self.smoothing {
-                Some(Smoothing::Points(points)) => points,
-                _ => 0.0,
-            },
-        };
-        let scaling = |method| {
-            let method = on_kind(kind, method);
-            match self.loss.unwrap_or_default() {
-                Loss::Log => BinaryMethod::Scaling(method),
-                Loss::LogOfBayesianTargets => BinaryMethod::BayesianTargets(method),
-                Loss::Squared => BinaryMethod::LeastSquares(method),
-            }
-        };
-        Some(match self.name() {
-            MethodName::Blend => BinaryMethod::Blend(Blend::new(seed)),
-            MethodName::Umd => BinaryMethod::Umd(umd(BoundaryPoints::LeftOut)),
-            MethodName::UmdOriginal => BinaryMethod::Umd(umd(BoundaryPoints::Kept)),
-            MethodName::UmdRandomized => BinaryMethod::UmdRandomized(umd(BoundaryPoints::LeftOut), seed),
-            MethodName::Ums => BinaryMethod::Ums(Ums { bins, seed }),
-            MethodName::FixedWidth => match range {
-                Some((lowest, highest)) => BinaryMethod::FixedRange(FixedRange { bins, lowest, highest }),
-                None => BinaryMethod::FixedWidth(FixedWidth { bins }),
-            },
-            MethodName::Isotonic => BinaryMethod::Isotonic(isotonic()),
-            MethodName::IsotonicInterpolated => BinaryMethod::IsotonicInterpolated(isotonic()),
-            MethodName::IsotonicCentered => BinaryMethod::IsotonicCentered(isotonic()),
-            name @ (MethodName::ScalingBinning | MethodName::ScalingBinningOneSet) => {
-                BinaryMethod::ScalingBinning(ScalingBinning {
-                    scaling: on_kind(
-                        kind,
-                        match self.scaling.unwrap_or_default() {
-                            ScalingName::Platt => ScalingMethod::PlattLogit,
-                            ScalingName::PlattProb => ScalingMethod::PlattProb,
-                            ScalingName::Beta => ScalingMethod::Beta,
-                            ScalingName::Temperature => ScalingMethod::Temperature,
-                        },
-                    ),
-                    loss: self.loss.unwrap_or_default(),
-                    bins,
-                    split_seed: (name == MethodName::ScalingBinning).then_some(seed),
-                })
-            }
-            MethodName::Platt => scaling(ScalingMethod::PlattLogit),
-            MethodName::PlattProb => scaling(ScalingMethod::PlattProb),
-            MethodName::Beta => scaling(ScalingMethod::Beta),
-            MethodName::Temperature => scaling(ScalingMethod::Temperature),
-            MethodName::Quadratic => scaling(ScalingMethod::Quadratic),
-            MethodName::VennAbers => BinaryMethod::VennAbers,
-            MethodName::Unchanged => BinaryMethod::Unchanged,
-            MethodName::Vector
-            | MethodName::Matrix
-            | MethodName::Dirichlet
-            | MethodName::StructuredVector
-            | MethodName::StructuredMatrix
-            | MethodName::Sierpinski
-            | MethodName::Grid
-            | MethodName::Projection
-            | MethodName::ProjectionRandom
-            | MethodName::MulticlassIrp => return None,
-        })
     }
 
     /// The method for whole vectors.
@@ -518,18 +447,6 @@ impl NamedMethod {
             "there are no {what}: choose `reduction=confidence` or top-label, or give probabilities, scale * (code - zero point), without \
              `score_encoding`"
         )))
-    }
-}
-
-/// The function of raw scores that goes by the same name, if scores are such; there is none of beta calibration.
-fn on_kind(kind: ScoreKind, method: ScalingMethod) -> ScalingMethod {
-    match (kind, method) {
-        (ScoreKind::Margin, ScalingMethod::PlattLogit | ScalingMethod::PlattProb) => {
-            ScalingMethod::PlattMargin
-        }
-        (ScoreKind::Margin, ScalingMethod::Temperature) => ScalingMethod::TemperatureMargin,
-        (ScoreKind::Margin, ScalingMethod::Quadratic) => ScalingMethod::QuadraticMargin,
-        (_, method) => method,
     }
 }
 
