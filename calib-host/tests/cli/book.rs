@@ -1,11 +1,18 @@
 //! The book and the README: their commands print what stands beneath them, their links lead somewhere, and the reference is that of
-//! the commands. `UPDATE_BOOK=1` writes outputs, reference and picture anew.
+//! the commands. `UPDATE_BOOK=1` writes outputs, reference, picture and the names in Python's types again.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use calib_host::artifact::CodeType;
+use calib_host::assess::{ExtremeProbs, IntervalKind, ProperScore};
+use calib_host::binary::Loss;
+use calib_host::compare::Claim;
+use calib_host::guarantee::GuaranteeBound;
+use calib_host::job::{AlarmAction, ClassScore, MethodName, ReductionName, ScalingName, TableWidth};
+use calib_host::names::Named;
 use sha2::{Digest, Sha256};
 
 use crate::help::commands;
@@ -287,4 +294,39 @@ fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.lines().count() <= 140, "{}", readme.lines().count());
     assert!(readme.contains("\ncargo xtask demo ") && readme.contains("\ncargo xtask test "));
+}
+
+/// An alias of the Python package for names of calib: in one line if that is not too long.
+fn literal<T: Named>(alias: &str) -> (String, String) {
+    let names: Vec<String> = T::NAMES.iter().map(|(_, name, _)| format!("{name:?}")).collect();
+    let line = format!("{alias} = Literal[{}]", names.join(", "));
+    let lines = format!("{alias} = Literal[\n    {},\n]", names.join(",\n    "));
+    (format!("\n{alias} = "), if line.len() > 120 { lines } else { line })
+}
+
+#[test]
+fn types_of_python_have_the_names_of_calib() {
+    let path = root().join("calib-host/python/python/calib_host/_types.py");
+    let mut text = fs::read_to_string(&path).unwrap();
+    let literals = [
+        literal::<MethodName>("Method"),
+        literal::<ReductionName>("Reduction"),
+        literal::<ClassScore>("ClassScore"),
+        literal::<ScalingName>("Scaling"),
+        literal::<Loss>("Loss"),
+        literal::<TableWidth>("Table"),
+        literal::<GuaranteeBound>("Bound"),
+        literal::<AlarmAction>("MonitorAction"),
+        literal::<CodeType>("CodeType"),
+        literal::<ProperScore>("Metric"),
+        literal::<Claim>("Claim"),
+        literal::<IntervalKind>("Intervals"),
+        literal::<ExtremeProbs>("ExtremeProbs"),
+    ];
+    for (start, literal) in literals {
+        let at = text.find(&start).expect("an alias") + 1;
+        let len = text[at..].find(']').expect("the end of an alias") + 1;
+        text.replace_range(at..at + len, &literal);
+    }
+    is_current(&path, &text);
 }

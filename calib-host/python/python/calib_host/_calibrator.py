@@ -566,13 +566,11 @@ def fit(
     second one. The calibrator keeps the names and shows them. For the integer codes of a quantized network, set ``score_encoding``: a type ("u8", "i8", "u16" or "i16"), a scale and a
     zero point, such as ``("i8", 1 / 256, -128)``.
 
-    ``method`` is one of blend, umd, umd-original, umd-randomized, ums, fixed-width, isotonic, isotonic-interpolated, isotonic-centered, scaling-binning,
-    scaling-binning-one-set, platt, platt-prob, beta, quadratic, temperature, venn-abers and none. Without it, calib blends methods, with an
+    ``method`` is one of the names of ``calib help methods``, such as "umd" or "platt". Without it, calib blends methods, with an
     exact interval for each score range beside the probability. ``epsilon`` gives bins whose probability is guaranteed. A matrix needs nothing: the
-    blend is one of whole vectors. A ``reduction`` fits one of these methods to binary problems: confidence, top-label, class-wise, normalized,
-    top-k-label or top-k-confidence. Without it, other methods of whole vectors are temperature, vector, matrix, dirichlet, svs, sms, sierpinski,
-    grid, projection, projection-random, multiclass-irp and none. The other
-    options are those of ``calib fit``, which ``calib help methods`` and ``calib fit --help`` explain. Rows with the same name in
+    blend is one of whole vectors. A ``reduction`` fits a method of one score to binary problems: confidence, top-label, class-wise, normalized,
+    top-k-label or top-k-confidence. The other
+    options are those of ``calib fit``, which ``calib fit --help`` explains. Rows with the same name in
     ``clusters`` belong together: calib fits to one of each.
 
     Beside a method whose bins have no guarantee, such as ``"beta"``, exact intervals of score ranges are stored. The event rate
