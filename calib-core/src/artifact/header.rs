@@ -409,7 +409,7 @@ impl Header<'_> {
         };
         let tables = self.table_section();
         match kind {
-            SectionKind::Header | SectionKind::Counter | SectionKind::Signature => true,
+            kind if kind.is_of_any() => true,
             SectionKind::Decision => !self.method.has_no_calibrator(),
             SectionKind::OperatingPoints => {
                 self.reduction == Reduction::Binary && self.method != Method::PredictionSet

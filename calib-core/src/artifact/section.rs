@@ -53,7 +53,7 @@ impl<'a> Payloads<'a> {
 
     /// Returns the kind of a section that is not expected.
     pub(super) fn unexpected(&self, expected: impl Fn(SectionKind) -> bool) -> Option<SectionKind> {
-        SectionKind::ALL.into_iter().find(|&kind| self.get(kind).is_some() && !expected(kind))
+        SectionKind::ALL.iter().copied().find(|&kind| self.get(kind).is_some() && !expected(kind))
     }
 }
 

@@ -5,17 +5,17 @@ use calib_fit::artifact::{SAMPLE_SECTION, SECTION_HEAD_LEN, SKETCH_SECTION, Stor
 use serde::Serialize;
 
 /// A part of an artifact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArtifactPart {
     /// What it holds.
-    pub name: &'static str,
+    pub name: String,
     /// Its length with its head and what aligns it.
     pub len_bytes: usize,
 }
 
 /// The parts of an artifact, in their order. Their lengths add up to the artifact's.
 pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
-    let prefix = ArtifactPart { name: "prefix", len_bytes: PREFIX_LEN };
+    let prefix = ArtifactPart { name: "prefix".into(), len_bytes: PREFIX_LEN };
     let section = |(kind, _, payload): (u16, bool, &[u8])| ArtifactPart {
         name: name(kind),
         len_bytes: (SECTION_HEAD_LEN + payload.len()).next_multiple_of(4),
@@ -23,45 +23,15 @@ pub(super) fn parts(artifact: &StoredArtifact) -> Vec<ArtifactPart> {
     std::iter::once(prefix).chain(artifact.sections().map(section)).collect()
 }
 
-fn name(kind: u16) -> &'static str {
-    const NAMES: [(SectionKind, &str); 27] = [
-        (SectionKind::Header, "header"),
-        (SectionKind::Tables, "tables"),
-        (SectionKind::RandomizedSteps, "tables with random words"),
-        (SectionKind::Interpolated, "knots and slopes"),
-        (SectionKind::Scaling, "parameters"),
-        (SectionKind::VennAbers, "tables with two values per bin"),
-        (SectionKind::IntegerSteps, "tables over codes"),
-        (SectionKind::CompactSteps, "tables of 16-bit numbers"),
-        (SectionKind::VectorScaling, "parameters of a function of the vector"),
-        (SectionKind::Sierpinski, "cells and their values"),
-        (SectionKind::Grid, "cells and their values"),
-        (SectionKind::Projection, "cells and their values"),
-        (SectionKind::SplitTree, "splits, cells and their values"),
-        (SectionKind::BinFlags, "flags of the bins"),
-        (SectionKind::Intervals, "intervals of the bins"),
-        (SectionKind::ScoreIntervals, "intervals of ranges of the score"),
-        (SectionKind::Band, "band around the calibration curve"),
-        (SectionKind::ScoreRanges, "range of the calibration scores"),
-        (SectionKind::DirectTable, "the bin of every code"),
-        (SectionKind::Decision, "decision rule"),
-        (SectionKind::OperatingPoints, "operating points"),
-        (SectionKind::PredictionSets, "prediction sets"),
-        (SectionKind::Groups, "names of groups"),
-        (SectionKind::Monitors, "what monitors compare with"),
-        (SectionKind::MonitorAction, "the action on an alarm of the monitors"),
-        (SectionKind::Counter, "counter"),
-        (SectionKind::Signature, "signature"),
-    ];
+fn name(kind: u16) -> String {
     match kind {
-        SAMPLE_SECTION => return "facts about the calibration observations",
-        SKETCH_SECTION => return "sketch of the calibration rows",
-        _ => {}
+        SAMPLE_SECTION => "facts about the calibration observations".into(),
+        SKETCH_SECTION => "sketch of the calibration rows".into(),
+        _ => SectionKind::ALL
+            .iter()
+            .find(|known| **known as u16 == kind)
+            .map_or("a section of another version".into(), ToString::to_string),
     }
-    NAMES
-        .iter()
-        .find(|(known, _)| *known as u16 == kind)
-        .map_or("a section of another version", |found| found.1)
 }
 
 #[cfg(test)]
@@ -81,7 +51,7 @@ mod tests {
         let bytes = artifact_bytes(&fit, &options).unwrap();
         let parts = parts(&StoredArtifact::from_bytes(&bytes).unwrap());
         assert_eq!(parts.iter().map(|part| part.len_bytes).sum::<usize>(), bytes.len());
-        let names: Vec<_> = parts.iter().map(|part| part.name).collect();
+        let names: Vec<_> = parts.iter().map(|part| part.name.as_str()).collect();
         for name in ["prefix", "header", "tables", "intervals of the bins", "counter"] {
             assert!(names.contains(&name), "{names:?}");
         }
