@@ -119,6 +119,6 @@ fn write(
         if let Some(rows) = &options.rows {
             write_rows(SampleFacts::of_rows(rows.hash), rows, writer)?;
         }
-        if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
+        options.write_about(writer)
     })?)
 }

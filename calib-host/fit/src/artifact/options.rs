@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use calib_core::artifact::Provenance;
+use calib_core::artifact::{ArtifactWriter, Provenance, WriteError};
 use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
@@ -61,6 +61,11 @@ impl ArtifactOptions {
             Some(scores) => format!("{of_fit} {OTHER_SCORES}={scores}").trim_start().to_owned().into(),
             None => of_fit.into(),
         }
+    }
+
+    /// Writes the sections that no fit changes: they come last.
+    pub(super) fn write_about(&self, writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
+        if self.counter > 0 { writer.counter(self.counter) } else { Ok(()) }
     }
 
     /// Where an artifact with these parameters comes from.

@@ -109,7 +109,7 @@ impl PointsOnDevice<'_> {
         let bytes = written(|writer| {
             writer.header(&header)?;
             self.write(writer, &thresholds, &guarantees, &names)?;
-            if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
+            options.write_about(writer)
         });
         Ok(bytes?)
     }
@@ -220,7 +220,7 @@ impl SetsOnDevice<'_> {
         let bytes = written(|writer| {
             writer.header(&header)?;
             writer.prediction_sets(&self.parts(&quantiles))?;
-            if options.counter > 0 { writer.counter(options.counter) } else { Ok(()) }
+            options.write_about(writer)
         });
         Ok(bytes?)
     }

@@ -119,10 +119,7 @@ pub fn artifact_bytes(fit: &Fit, options: &ArtifactOptions) -> Result<Vec<u8>, C
             let found = beside.as_ref().map(|(found, _)| *found);
             write_rows(SampleFacts::of(fit, rows.hash, found), rows, writer)?;
         }
-        if options.counter > 0 {
-            writer.counter(options.counter)?;
-        }
-        Ok(())
+        options.write_about(writer)
     })?)
 }
 
