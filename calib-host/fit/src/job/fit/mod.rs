@@ -13,6 +13,8 @@ mod options;
 pub use auto::AutoChoice;
 pub use error::NotFitted;
 pub use fitted::{Fitted, FittedModel, fit};
-pub use method::{NamedMethod, ScoresOf, Smoothing};
-pub use method_name::{AlarmAction, ClassScore, MethodName, ReductionName, ScalingName, TableWidth};
+pub use method::ScoresOf;
+pub use method_name::{
+    AlarmAction, ClassScore, MethodName, NamedMethod, ReductionName, ScalingName, Smoothing, TableWidth,
+};
 pub use options::{FitOptions, MethodChoice, MonitorOptions, ROWS_PER_BIN};
