@@ -8,8 +8,8 @@ use calib_fit::StoredArtifact;
 #[cfg(feature = "serial")]
 use calib_io::device::probe::FlashError;
 use calib_io::device::probe::{
-    DeviceReport, FlashPlan, FlashReport, Sector, await_report, deploy, elf_segments, flash, flash_plan,
-    prepare, restart,
+    DeviceReport, FlashPlan, FlashReport, await_report, deploy, elf_segments, flash, flash_plan, prepare,
+    restart,
 };
 use calib_io::files::read_artifact;
 use clap::Args;
@@ -221,15 +221,11 @@ fn verdict_json(report: &DeviceReport) -> Value {
 
 /// What would be erased, for programs.
 fn plan_json(chip: &str, plan: &FlashPlan) -> Value {
-    let sectors = |sectors: &[Sector]| {
-        let sector = |sector: &Sector| json!({"addr": sector.addr, "len_bytes": sector.len_bytes});
-        sectors.iter().map(sector).collect::<Vec<_>>()
-    };
     json!({
         "chip": chip,
         "erased_bytes": plan.erased_bytes(),
-        "erased": sectors(&plan.erased),
-        "neighbors": sectors(&plan.neighbors),
+        "erased": plan.erased,
+        "neighbors": plan.neighbors,
     })
 }
 
@@ -251,6 +247,8 @@ fn show(chip: &str, plan: &FlashPlan, cx: &Context) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use calib_io::device::probe::Sector;
+
     use super::*;
 
     #[test]

@@ -132,6 +132,11 @@ impl<'a> ShownFit<'a> {
     }
 }
 
+/// The weight of each candidate, by its name.
+pub(super) fn weights_json(weights: &[BlendWeight]) -> Value {
+    weights.iter().map(|part| (part.name, part.weight)).collect()
+}
+
 /// What was blended in a table; nothing if it is of the rows of all tables.
 fn blended(fit: &calib_fit::Fit, index: usize, table: Option<&FittedTable>) -> Option<String> {
     let Some(Model::Tabulated(steps)) = table.map(FittedTable::model) else { return None };
@@ -307,18 +312,13 @@ fn table_json(table: &FittedTable, weighted: bool) -> Value {
         }
         Model::Randomized(steps) => json!({"edges": steps.edges, "words": steps.words, "values": values()}),
         Model::Tabulated(steps) => {
-            let weights: serde_json::Map<_, _> =
-                steps.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight))).collect();
             let mut value = json!({"edges": steps.edges, "values": steps.values, "within": steps.within});
             if table.is_of_all_tables() {
                 value["of_all_classes"] = true.into();
             }
-            if !weights.is_empty() {
-                value["weights"] = weights.into();
-                value["gain"] = steps
-                    .gain
-                    .map(|gain| json!({"change": gain.change, "standard_error": gain.standard_error}))
-                    .into();
+            if !steps.weights.is_empty() {
+                value["weights"] = weights_json(&steps.weights);
+                value["gain"] = json!(steps.gain);
             }
             value
         }

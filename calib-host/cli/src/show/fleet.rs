@@ -122,25 +122,9 @@ impl ShownFleet<'_> {
     pub(crate) fn json(&self) -> Value {
         let artifact = self.stored.artifact();
         let table = |table: &FleetTable| {
-            let devices = table.devices.iter().map(|device| {
-                json!({
-                    "device": device.device,
-                    "predictions": device.predictions,
-                    "labeled": device.labeled,
-                    "full": device.is_full,
-                    "shift": evidence_json(device.shift),
-                    "guarantee": device.guarantee.map(evidence_json),
-                })
-            });
-            json!({
-                "table": table.table,
-                "name": table_label(&artifact, table.table),
-                "predictions": table.predictions,
-                "shift": evidence_json(table.shift),
-                "guarantee": table.guarantee.map(evidence_json),
-                "bins": table.bins.iter().map(bin_json).collect::<Vec<_>>(),
-                "devices": devices.collect::<Vec<_>>(),
-            })
+            let mut value = json!(table);
+            value["name"] = table_label(&artifact, table.table).into();
+            value
         };
         json!({
             "calibrator": artifact.identity().to_string(),
@@ -190,18 +174,4 @@ fn print_bin(at: usize, bin: &FleetBin, out: &mut dyn Write) -> io::Result<()> {
     };
     let &FleetBin { labeled: known, positives, interval, .. } = bin;
     writeln!(out, "  {at:>3}  {guaranteed:<17} {known:>9} {positives:>9}  {share:>6}   {interval:.4}")
-}
-
-fn evidence_json(evidence: Evidence) -> Value {
-    json!({"standing": evidence.level().to_string(), "log_evidence": evidence.log, "alarm_at_odds": evidence.rarity})
-}
-
-fn bin_json(bin: &FleetBin) -> Value {
-    json!({
-        "prob": bin.prob,
-        "guaranteed": bin.guaranteed.map(|i| [i.lo, i.hi]),
-        "labeled": bin.labeled,
-        "positives": bin.positives,
-        "interval": [bin.interval.lo, bin.interval.hi],
-    })
 }

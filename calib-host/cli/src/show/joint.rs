@@ -13,7 +13,7 @@ use calib_fit::stats::{places, thousands};
 use serde_json::{Value, json};
 
 use super::artifact::ranges_json;
-use super::fit::{gain_in_words, score_intervals, weights_in_words};
+use super::fit::{gain_in_words, score_intervals, weights_in_words, weights_json};
 use crate::out::labeled;
 
 /// A fit for people, line by line: what fits a screen, or everything. `chosen` is what was chosen, and why.
@@ -97,9 +97,8 @@ pub(crate) fn joint_json(fit: &JointFit, stored: &StoredArtifact, output: &Path)
         "parameters": fit.parameters(),
     });
     if let Some(blend) = fit.blend() {
-        let weights = blend.weights.iter().map(|part| (part.name.to_owned(), json!(part.weight)));
-        value["blend"] = weights.collect::<serde_json::Map<_, _>>().into();
-        value["gain"] = json!({"change": blend.gain.change, "standard_error": blend.gain.standard_error});
+        value["blend"] = weights_json(&blend.weights);
+        value["gain"] = json!(blend.gain);
     }
     if let Some(found) = artifact.score_intervals() {
         value["score_intervals"] = (0..found.count()).map(|class| ranges_json(artifact, class)).collect();

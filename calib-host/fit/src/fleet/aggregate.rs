@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use calib_core::{Artifact, BinFlags};
+use serde::Serialize;
 
 use super::counters::DeviceCounters;
 use super::error::FleetError;
@@ -11,7 +12,7 @@ use crate::artifact::values;
 use crate::stats::{Interval, clopper_pearson};
 
 /// What a fleet's counters say about one table of the calibrator.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FleetTable {
     /// Which.
@@ -29,7 +30,7 @@ pub struct FleetTable {
 }
 
 /// The outcome of the predictions in a bin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FleetBin {
     /// The calibrated probability; `None` of a table whose probabilities are not constant within a bin.
@@ -45,7 +46,7 @@ pub struct FleetBin {
 }
 
 /// What one device says alone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DeviceEvidence {
     /// Its name.
@@ -55,6 +56,7 @@ pub struct DeviceEvidence {
     /// How many outcomes it was told.
     pub labeled: u64,
     /// Whether a counter is full, so that what came later is not counted.
+    #[serde(rename = "full")]
     pub is_full: bool,
     /// Whether its scores come from another distribution.
     pub shift: Evidence,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use statrs::function::gamma::ln_gamma;
 
 use crate::stats::Interval;
@@ -33,6 +34,17 @@ pub enum EvidenceLevel {
     Evidence,
     /// Enough evidence for an alert.
     Alarm,
+}
+
+/// The logarithm and the threshold, with what they amount to.
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Evidence", 3)?;
+        fields.serialize_field("standing", &self.level().to_string())?;
+        fields.serialize_field("log_evidence", &self.log)?;
+        fields.serialize_field("alarm_at_odds", &self.rarity)?;
+        fields.end()
+    }
 }
 
 impl Evidence {

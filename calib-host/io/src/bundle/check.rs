@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use calib_fit::artifact::{StoredArtifact, guarantee_text};
+use serde::Serialize;
 
 use super::about::About;
 use super::bom::check_bom;
@@ -17,14 +18,14 @@ use crate::files::{PublicKey, artifact_of_bytes};
 use crate::report::{CalibratorSummary, Report};
 
 /// Something that was checked, or could not be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// What.
     pub what: &'static str,
-    /// What was found.
-    pub found: String,
     /// Whether it was checked; if not, `found` states why.
     pub is_checked: bool,
+    /// What was found.
+    pub found: String,
 }
 
 /// A bundle in which no lie was found so far.

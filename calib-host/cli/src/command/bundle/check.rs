@@ -89,10 +89,7 @@ impl CheckBundle {
 
     fn show(&self, steps: &[Step], lie: Option<&Lie>, cx: &Context) -> Result<(), Error> {
         if self.json {
-            let step =
-                |step: &Step| json!({"what": step.what, "is_checked": step.is_checked, "found": step.found});
             let lie = lie.map(|lie| json!({"name": lie.name(), "text": lie.to_string()}));
-            let steps: Vec<_> = steps.iter().map(step).collect();
             return cx.print_json(&json!({"bundle": self.check, "steps": steps, "lie": lie}));
         }
         let mut out = cx.stdout();

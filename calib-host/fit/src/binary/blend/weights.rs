@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::function::{Function, Shape};
 use crate::binary::scaling::ScalingModel;
@@ -30,7 +31,7 @@ pub struct BlendWeight {
 }
 
 /// How a blend's squared error on held-out points compares with that of the scores as they are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Gain {
     /// The mean change of the squared error (Brier score): below 0 if the blend is better.
