@@ -163,7 +163,7 @@ MORE_FITS: dict[str, list[str]] = {
     "csv clusters": ["--scores", "rows.csv", "--cluster-column", "patient"],
     "csv groups": ["--scores", "rows.csv", "--group-column", "group", "--method", "umd", "--bins", "5"],
     "csv margins": ["--margins", "rows.csv", "--score-column", "margin", "--method", "umd", "--bins", "8"],
-    "counts": ["--scores", "counts.csv", "--count-column", "n", "--positives-column", "positives", "--method", "ums", "--bins", "5"],
+    "counts": ["--scores", "counts.csv", "--count-columns", "n,positives", "--method", "ums", "--bins", "5"],
     "codes": [*CODES, "--method", "fixed-width", "--bins", "8"],
     "codes direct": [*CODES, "--method", "isotonic", "--table", "direct"],
     "logit codes": [*LOGIT_CODES, "--method", "umd", "--bins", "3", "--reduction", "top-label", "--class-score", "margin"],

@@ -194,7 +194,7 @@ class Bench:
         sql = self.run("sql", "--dialect", engine.name, "--from", "scored", *CODES, *group, *UMD)
         answer = engine.ask(path, sql.rstrip().rstrip(";"), stem)
         counted = stem.with_suffix(".bin")
-        columns = ["--score-column", "code", "--count-column", "n", "--positives-column", "positives"]
+        columns = ["--score-column", "code", "--count-columns", "n,positives"]
         self.run("fit", *UMD, *CODES, *group, "--scores", answer, *columns, "-o", counted, "--force")
         same = self.artifact(counted) == self.artifact(self.folder / f"{case}.bin".replace(" ", "-"))
         self.check(engine, case, "same bytes" if same else "OTHER BYTES", same)

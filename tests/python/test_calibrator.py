@@ -284,7 +284,7 @@ def test_monitors_are_those_of_the_command(binary, tmp_path):
     assert found[0] == found[1] and found[0]
     others = np.random.default_rng(4).random(600).astype(np.float32)
     np.save(tmp_path / "others.npy", others)
-    words = "fit --method isotonic --scores scores.npy --labels labels.npy --monitor --monitor-bins 4 --monitor-scores others.npy -o own.bin"
+    words = "fit --method isotonic --scores scores.npy --labels labels.npy --monitor=4 --monitor-scores others.npy -o own.bin"
     command(tmp_path, *words.split())
     options = {"monitor": True, "monitor_bins": 4}
     for scores_there in (others, others.astype(np.float64), list(others)):

@@ -140,7 +140,7 @@ def test_another_prevalence_is_that_of_the_command(binary, tmp_path):
         ({"estimate_from": scores[1000:]}, ["--estimate-from=others.npy"]),
         (
             {"prevalence": 0.05, "monitor_scores": scores[1000:], "monitor_bins": 4},
-            ["--prevalence=0.05", "--monitor", "--monitor-scores=others.npy", "--monitor-bins=4"],
+            ["--prevalence=0.05", "--monitor=4", "--monitor-scores=others.npy"],
         ),
     ]:
         found = calib_host.adjust(calibrator, counter=2, **options)

@@ -196,6 +196,7 @@ pub(crate) fn option(field: &str) -> String {
         Some((name, value)) => format!("{} {value}", option(name)),
         None => match field {
             "clusters" => "--cluster-column".into(),
+            "monitor_bins" => "--monitor=B".into(),
             "groups" => "--group-column".into(),
             name => format!("--{}", name.replace('_', "-")),
         },

@@ -120,7 +120,7 @@ impl Given<'_> {
     /// The data of a fit as those that `calib report` takes, with test data beside them.
     pub(crate) fn judged(&self) -> Option<Vec<String>> {
         // What counts and weights stand for is no row of a report.
-        if ["count_column", "weight_column"].iter().any(|id| self.text(id).is_some()) {
+        if ["count_columns", "weight_column"].iter().any(|id| self.text(id).is_some()) {
             return None;
         }
         let (flag, path) = self.source()?;

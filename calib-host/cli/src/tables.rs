@@ -10,15 +10,7 @@ const DROP_MISSING: &str = "drop_missing";
 const CLASS_COLUMN: &str = "class_column";
 
 /// The columns without which a row is of no use. That a row has no probability says that it is uncalibrated.
-const NEEDED: [&str; 7] = [
-    "score_column",
-    "label_column",
-    "cluster_column",
-    "group_column",
-    "weight_column",
-    "count_column",
-    "positives_column",
-];
+const NEEDED: [&str; 5] = ["score_column", "label_column", "cluster_column", "group_column", "weight_column"];
 
 /// Adds the options to every command that reads rows: to those with a column of scores.
 pub(super) fn with_options(program: Command) -> Command {
@@ -68,7 +60,9 @@ fn drop_missing() -> Arg {
 pub(super) fn options(given: &ArgMatches, tell: impl Fn(&TableNote) + Send + Sync + 'static) -> TableOptions {
     let text = |id: &str| given.try_get_one::<String>(id).ok().flatten().cloned();
     let leaves_out = given.try_get_one::<bool>(DROP_MISSING).ok().flatten().is_some_and(|drop| *drop);
-    let complete = NEEDED.into_iter().filter(|_| leaves_out).filter_map(text).collect();
+    let counts = given.try_get_one::<(String, String)>("count_columns").ok().flatten();
+    let counts = counts.into_iter().flat_map(|(counts, positives)| [counts.clone(), positives.clone()]);
+    let complete = NEEDED.into_iter().filter_map(text).chain(counts).filter(|_| leaves_out).collect();
     let positive_label = text(POSITIVE_LABEL).map(|label| label.trim().to_owned());
     TableOptions { guess: true, positive_label, complete, tell: Some(Tell::new(tell)) }
 }

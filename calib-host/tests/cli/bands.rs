@@ -23,7 +23,7 @@ fn place() -> Workplace {
 #[test]
 fn every_score_has_a_band() {
     let place = place();
-    place.says("calib fit --method beta --no-intervals --band --scores cal.csv -o beta.bin");
+    place.says("calib fit --method beta --intervals band --scores cal.csv -o beta.bin");
     place.says("calib inspect beta.bin");
     place.says("calib apply beta.bin --scores test.csv -o out.csv");
     let out = place.text("out.csv");
@@ -38,13 +38,13 @@ fn every_score_has_a_band() {
     }
     assert!(before.0 > 0.5);
     place.says("calib adjust beta.bin --prevalence 0.1 --counter 1 -o rare.bin");
-    place.says("calib fit --method umd --bins 5 --band --scores cal.csv -o umd.bin");
+    place.says("calib fit --method umd --bins 5 --intervals both --scores cal.csv -o umd.bin");
     let inspected = place.inspect("umd.bin");
     assert!(inspected["band"]["steps"].as_array().unwrap().len() > 5);
     // Beside intervals it is there unasked from 500 rows on, unless it is left out, and then there is no word of it.
     place.ok("calib fit --method beta --scores cal.csv -o both.bin");
     assert!(place.inspect("both.bin")["band"].is_object());
-    for options in ["--no-band", "--no-intervals"] {
+    for options in ["--intervals ranges", "--intervals none"] {
         place.ok(&format!("calib fit --method beta {options} --scores cal.csv -o plain.bin --force"));
         assert_eq!(place.inspect("plain.bin").get("band"), None);
     }
@@ -55,7 +55,7 @@ fn every_score_has_a_band() {
 fn a_band_that_would_not_hold_is_refused() {
     let turned = scored(600, |row| (f64::from(row) / 600.0, row * 7 % 600 > row));
     let place = place().with("turned.csv", turned);
-    assert_ne!(place.says("calib fit --method beta --band --scores turned.csv -o no.bin").code, 0);
+    assert_ne!(place.says("calib fit --method beta --intervals both --scores turned.csv -o no.bin").code, 0);
     assert!(!place.path().join("no.bin").exists());
     // Unasked it is told and left out.
     place.says("calib fit --method beta --scores turned.csv -o no.bin");
@@ -92,10 +92,14 @@ fn a_rule_asks_the_band_at_the_score() {
     let (by_band, by_interval) = (treated(&actions), treated(&column("interval.toml", "action")));
     assert!((100..by_interval).contains(&by_band), "{by_band} {by_interval}");
     // Without a band it would never be taken.
-    place.ok("calib fit --method beta --no-band --scores cal.csv -o plain.bin");
+    place.ok("calib fit --method beta --intervals ranges --scores cal.csv -o plain.bin");
     assert_ne!(place.says("calib decide plain.bin --actions costs.toml -o no.bin").code, 0);
     assert_ne!(
-        place.says("calib fit --method beta --no-band --actions costs.toml --scores cal.csv -o no.bin").code,
+        place
+            .says(
+                "calib fit --method beta --intervals ranges --actions costs.toml --scores cal.csv -o no.bin"
+            )
+            .code,
         0
     );
     assert!(!place.path().join("no.bin").exists());
@@ -142,14 +146,14 @@ fn a_band_is_drawn() {
     let codes = scored(600, |row| ((255.0 * score(row)).floor(), label(row, 1)));
     let place = place.with("codes.csv", codes);
     place
-        .ok("calib fit --method isotonic --scores codes.csv --score-encoding u8,1/255,0 --band -o codes.bin");
+        .ok("calib fit --method isotonic --scores codes.csv --score-encoding u8,1/255,0 --intervals both -o codes.bin");
     place.ok("calib plot band codes.bin --test codes.csv --same-rows -o codes.svg");
     let margins = scored(600, |row| (10.0 * score(row) - 5.0, label(row, 1)));
     let place = place.with("margins.csv", margins);
-    place.ok("calib fit --method platt --margins margins.csv --band -o margins.bin");
+    place.ok("calib fit --method platt --margins margins.csv --intervals both -o margins.bin");
     place.ok("calib plot band margins.bin --test margins.csv --same-rows -o margins.svg");
     assert!(place.text("margins.svg").contains(">margin</text>"));
-    place.ok("calib fit --method beta --no-band --scores cal.csv -o plain.bin");
+    place.ok("calib fit --method beta --intervals ranges --scores cal.csv -o plain.bin");
     assert_ne!(place.says("calib plot band plain.bin --test test.csv --same-rows -o no.svg").code, 0);
     said!();
 }

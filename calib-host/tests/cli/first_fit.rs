@@ -45,7 +45,7 @@ fn few_points_get_few_ranges() {
     // Monitors count in bins of their own, or in those of the calibrator, which has some then.
     place.says("calib fit data.csv --monitor --force");
     assert_eq!(place.inspect("data.cal")["method"], "umd");
-    place.ok("calib fit data.csv --monitor --monitor-bins 5 --force");
+    place.ok("calib fit data.csv --monitor=5 --force");
     assert_eq!(place.inspect("data.cal")["method"], "blend");
     said!();
 }

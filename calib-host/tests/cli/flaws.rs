@@ -79,10 +79,9 @@ fn the_same_is_said_of_counts_and_codes() {
             ),
         )
         .with("codes.csv", format!("score,n,label\n{}", rows(256.0)));
-    for options in [
-        "--scores counts.csv --count-column n --positives-column label",
-        "--scores codes.csv --score-encoding u8,0.00390625,0",
-    ] {
+    for options in
+        ["--scores counts.csv --count-columns n,label", "--scores codes.csv --score-encoding u8,0.00390625,0"]
+    {
         place.says(&format!("calib fit --method umd --bins 5 {options} -o a.bin --force"));
     }
     said!();

@@ -277,7 +277,7 @@ const HEADER: &str = "prob,bin,epsilon,flags";
 /// A folder with `iso.bin`: 0 below 0.35, 0.5 below 0.65, then 1.
 fn applier() -> Workplace {
     let place = Workplace::new().with("cal.csv", "score,label\n0.8,1\n0.5,1\n0.2,0\n0.5,0\n");
-    place.ok("calib fit --method isotonic --no-intervals --scores cal.csv -o iso.bin");
+    place.ok("calib fit --method isotonic --intervals none --scores cal.csv -o iso.bin");
     place
 }
 

@@ -28,7 +28,7 @@ fn umd_from_a_csv_table() {
     );
     assert_eq!(got["guarantee"]["theorem"], "Clopper and Pearson 1934, exact binomial intervals");
     let exact = got["guarantee"]["epsilon"].number();
-    place.ok(&format!("{UMD_FIT} --bound hoeffding --no-intervals --force"));
+    place.ok(&format!("{UMD_FIT} --bound hoeffding --intervals none --force"));
     let papers = place.inspect("cal.bin")["guarantee"].clone();
     assert_eq!(papers["theorem"], "Gupta and Ramdas 2021, Theorem 3");
     let epsilon = (200.0f64.ln() / 78.0).sqrt();
@@ -281,7 +281,7 @@ fn apply_to_an_array_of_scores() {
     let place = Workplace::new()
         .with("cal.csv", "score,label\n0.8,1\n0.5,1\n0.2,0\n0.5,0\n")
         .with("new.npy", f64s(&[3], [0.1, 0.35, 1.0]).bytes());
-    place.ok("calib fit --method isotonic --no-intervals --scores cal.csv -o iso.bin");
+    place.ok("calib fit --method isotonic --intervals none --scores cal.csv -o iso.bin");
     place.ok("calib apply iso.bin --scores new.npy -o out.csv");
     let expected = "score,prob,bin,epsilon,flags\n0.1,0,0,,out-of-range\n0.35,0.5,1,,\n1,1,2,,out-of-range\n";
     assert_eq!(place.text("out.csv"), expected);
@@ -359,7 +359,7 @@ fn ties_cost_the_papers_guarantee_and_are_told() {
     place.says(UMD_FIT);
     let report = place.json(&format!("{UMD_FIT} --force --json"));
     assert!(report["guarantee"].is_object() && report["tables"][0]["ties_merged"] == json!(true));
-    let hoeffding = format!("{UMD_FIT} --bound hoeffding --no-intervals --force");
+    let hoeffding = format!("{UMD_FIT} --bound hoeffding --intervals none --force");
     place.says(&hoeffding);
     let report = place.json(&format!("{hoeffding} --json"));
     assert_eq!((&report["guarantee"], &report["tables"][0]["ties_merged"]), (&Value::Null, &json!(true)));

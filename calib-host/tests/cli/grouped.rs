@@ -90,7 +90,7 @@ fn groups_are_named_known_and_more_than_one() {
     let fit = "calib fit --method umd --bins 4 --scores rows.csv -o out.bin --group-column";
     refused(&format!("{fit} constant"));
     refused(&format!("{fit} age"));
-    let counts = "calib fit --method umd --bins 4 --scores rows.csv --count-column label -o out.bin --group-column sex";
+    let counts = "calib fit --method umd --bins 4 --scores rows.csv --count-columns label -o out.bin --group-column sex";
     place.says(counts);
     let matrix = "calib fit --method umd --reduction top-label --rows-per-bin 20 --logits rows.csv -o out.bin --group-column sex";
     refused(matrix);

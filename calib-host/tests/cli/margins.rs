@@ -134,7 +134,7 @@ fn every_format_gives_the_same_artifact() {
             + if row == 0 { "" } else { "\n" }
     });
     let place = Workplace::new().with("counts.csv", counted);
-    place.ok("calib fit --method umd --bins 6 --margins counts.csv --count-column n --positives-column k -o out.bin --quiet");
+    place.ok("calib fit --method umd --bins 6 --margins counts.csv --count-columns n,k -o out.bin --quiet");
     let of_counts = crate::data::without_origin(place.inspect("out.bin"));
     assert_eq!(of_counts["tables"], expected["tables"]);
     place.ok("calib fit --method isotonic --margins counts.csv --weight-column n -o weighted.bin --quiet");

@@ -303,7 +303,7 @@ fn compare_fits_what_fit_fits() {
         let method_option =
             if name == "isotonic-max-bins" { String::new() } else { format!("--method {name}") };
         place.ok(&format!(
-            "calib fit {method_option} {bins} {chosen} --no-intervals --scores cal.csv -o one.bin --force --quiet"
+            "calib fit {method_option} {bins} {chosen} --intervals none --scores cal.csv -o one.bin --force --quiet"
         ));
         let fitted = place.inspect("one.bin");
         assert_eq!(method["parameters"], fitted["provenance"]["parameters"], "{name}");

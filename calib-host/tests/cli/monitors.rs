@@ -88,7 +88,7 @@ fn what_is_done_on_an_alarm_is_stored_shown_and_not_done_here() {
 fn other_methods_get_bins_of_the_monitors_own() {
     let place = place();
     place.says("calib fit data.csv --method isotonic --monitor");
-    place.ok("calib fit data.csv --method isotonic --monitor --monitor-bins 5 -o plain.cal");
+    place.ok("calib fit data.csv --method isotonic --monitor=5 -o plain.cal");
     let table = &place.inspect("plain.cal")["monitors"]["tables"][0];
     assert_eq!(gaps(table), [401, 400, 400, 400, 400]);
     // Every fifth of the scores as the device sees them.
@@ -100,7 +100,7 @@ fn other_methods_get_bins_of_the_monitors_own() {
         "data.csv",
         csv(&binary(N).iter().map(|&(score, label)| (8.0 * score - 4.0, label)).collect::<Vec<_>>()),
     );
-    margins.ok("calib fit --margins data.csv --method isotonic --monitor --monitor-bins 4");
+    margins.ok("calib fit --margins data.csv --method isotonic --monitor=4");
     let edges = margins.inspect("data.cal")["monitors"]["tables"][0]["edges"].clone();
     let edges: Vec<f64> = edges.list().iter().map(|edge| edge.number()).collect();
     assert!(edges.len() == 3 && edges.is_sorted() && edges[0] < 0.0 && edges[2] > 0.0, "{edges:?}");
@@ -114,15 +114,14 @@ fn what_says_nothing_of_new_scores_is_refused() {
     let place = place().with("tenths.csv", csv(&tenths));
     for line in [
         "tenths.csv --method umd --bins 5 --monitor",
-        "tenths.csv --method isotonic --monitor --monitor-bins 5",
-        "data.csv --method isotonic --monitor --monitor-bins 5 --table u16",
-        "data.csv --method isotonic --monitor --monitor-bins 5 --table u16",
-        "data.csv --method umd --bins 5 --monitor --monitor-bins 1",
+        "tenths.csv --method isotonic --monitor=5",
+        "data.csv --method isotonic --monitor=5 --table u16",
+        "data.csv --method isotonic --monitor=5 --table u16",
+        "data.csv --method umd --bins 5 --monitor=1",
         "data.csv --method umd --bins 5 --monitor --monitor-rarity 1,10,10",
         "data.csv --method umd --bins 5 --monitor --candidates 3",
         "data.csv --method umd --bins 5 --monitor-rarity 10,10,10",
-        "data.csv --method umd --bins 5 --monitor-bins 10",
-        "data.csv --method umd --bins 5 --monitor --monitor-bins 5000",
+        "data.csv --method umd --bins 5 --monitor=5000",
     ] {
         place.says(&format!("calib fit {line} -o out.cal"));
         assert!(!place.path().join("out.cal").exists(), "{line}");
@@ -172,7 +171,7 @@ fn what_has_several_scores_or_weights() {
     let found = (0..2).map(|class| gaps(&tables[class]).iter().sum::<u64>());
     assert_eq!(found.collect::<Vec<_>>(), [0, 1].map(|class| predicted(class) + 1));
     for line in [
-        format!("{matrix} --method umd --reduction top-label --rows-per-bin 50 --monitor --monitor-bins 5"),
+        format!("{matrix} --method umd --reduction top-label --rows-per-bin 50 --monitor=5"),
         format!("{matrix} --method temperature --monitor"),
         "--scores weighted.csv --weight-column weight --method isotonic --monitor".into(),
     ] {
@@ -185,9 +184,7 @@ fn what_has_several_scores_or_weights() {
 #[test]
 fn a_calibrator_that_labels_chose_is_monitored_in_other_bins() {
     let place = place();
-    place.ok(
-        "calib fit data.csv --method umd --bins 5 --monitor --monitor-bins 8 --candidates 3 -o chosen.cal",
-    );
+    place.ok("calib fit data.csv --method umd --bins 5 --monitor=8 --candidates 3 -o chosen.cal");
     assert_eq!(gaps(&place.inspect("chosen.cal")["monitors"]["tables"][0]).len(), 8);
 }
 
@@ -203,13 +200,12 @@ fn another_prevalence_is_compared_with_its_own_scores() {
     assert!(place.inspect("new.bin")["monitors"].is_null());
 
     let adjust = "calib adjust cal.bin --prevalence 0.1 --counter 2";
-    place.says(&format!("{adjust} --monitor --monitor-bins 4 --monitor-scores there.csv -o there.bin"));
+    place.says(&format!("{adjust} --monitor=4 --monitor-scores there.csv -o there.bin"));
     let monitors = &place.inspect("there.bin")["monitors"];
     assert_eq!((gaps(&monitors["tables"][0]).iter().sum::<u64>(), &monitors["scores"]), (602, &json!(601)));
-    let shown = place
-        .json(&format!("{adjust} --monitor --monitor-bins 4 --monitor-scores there.csv -o json.bin --json"));
+    let shown = place.json(&format!("{adjust} --monitor=4 --monitor-scores there.csv -o json.bin --json"));
     assert_eq!(&shown["monitors"], monitors);
-    for line in ["--monitor", "--monitor --monitor-bins 4", "--score-column score"] {
+    for line in ["--monitor", "--monitor=4", "--score-column score"] {
         place.says(&format!("{adjust} {line} -o out.bin"));
     }
     said!();
@@ -236,7 +232,7 @@ fn monitors_compare_with_scores_without_labels() {
         .with("tied.csv", format!("score\n{}", "0.5\n".repeat(40)))
         .with("weighted.csv", format!("score,label,weight\n{weighted}"))
         .with("groups.csv", format!("score,label,site\n{groups}"));
-    let monitors = "--monitor --monitor-bins 4 --monitor-scores";
+    let monitors = "--monitor=4 --monitor-scores";
     for (fit, name) in [
         ("data.csv --method umd --bins 8", "umd.cal"),
         ("data.csv --method isotonic", "isotonic.cal"),
@@ -261,7 +257,6 @@ fn monitors_compare_with_scores_without_labels() {
 
     for line in [
         "data.csv --method umd --bins 8 --monitor --monitor-scores there.csv",
-        "data.csv --method umd --bins 8 --monitor-bins 4 --monitor-scores there.csv",
         "data.csv --method isotonic M no.csv",
         "data.csv --method isotonic M named.csv",
         "data.csv --method isotonic M above.csv",

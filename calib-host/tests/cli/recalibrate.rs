@@ -91,8 +91,8 @@ fn what_makes_it_worth_less_is_told() {
 fn what_is_not_sound_is_refused() {
     let place = place();
     place.ok("calib fit data.csv --method umd --bins 4 -o plain.bin");
-    place.ok("calib fit data.csv --method isotonic --max-bins 4 --monitor --monitor-bins 4 -o iso.bin");
-    place.ok("calib fit data.csv --method platt --monitor --monitor-bins 4 -o platt.bin");
+    place.ok("calib fit data.csv --method isotonic --max-bins 4 --monitor=4 -o iso.bin");
+    place.ok("calib fit data.csv --method platt --monitor=4 -o platt.bin");
     place.ok(
         "calib threshold --scores data.csv --sensitivity 0.9 --calibrator cal.bin --counter 3 -o rule.bin",
     );

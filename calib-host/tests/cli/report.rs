@@ -107,7 +107,7 @@ fn the_verdict_comes_first_in_words() {
     let umd = "--method umd --bins 10";
     assert_eq!(verdict(umd, "cal.csv"), ["better", "shown"]);
     assert_eq!(verdict(umd, "turned.csv"), ["worse", "contradicted"]);
-    assert_eq!(verdict("--method platt --no-intervals", "cal.csv"), ["better", "none"]);
+    assert_eq!(verdict("--method platt --intervals none", "cal.csv"), ["better", "none"]);
     assert_eq!(verdict("--method platt", "cal.csv"), ["better", "not-refuted"]);
     // What is calibrated already.
     place.ok("calib apply v.bin --scores cal.csv -o cal2.csv");
@@ -139,7 +139,7 @@ fn the_head_of_the_page_is_the_users() {
 #[test]
 fn a_report_on_a_function_has_no_bins() {
     let place = place();
-    place.ok("calib fit --method platt --no-intervals --scores cal.csv -o platt.bin");
+    place.ok("calib fit --method platt --intervals none --scores cal.csv -o platt.bin");
     let got = place.json("calib report platt.bin --calibration cal.csv --test test.csv --bootstrap 5 --json");
     assert_eq!((&got["occupancy"], &got["calibrator"]["comparisons"]), (&json!([]), &json!(null)));
     assert!(got["guarantee"].text().starts_with("Nothing is guaranteed"));

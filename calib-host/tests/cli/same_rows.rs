@@ -183,9 +183,7 @@ fn vectors_codes_counts_and_weights_are_known_again() {
         .with("one.csv", rows.replace("0.5,0", "0.5,1"))
         .with("counts.csv", "score,n,k\n0.25,2,1\n0.5,1,0\n0.75,2,2\n")
         .with("weights.csv", "score,label,w\n0.25,0,0.5\n0.25,1,1.5\n0.5,0,0.25\n0.75,1,2.5\n0.75,1,0.75\n");
-    place.ok(
-        "calib fit --method isotonic --scores counts.csv --count-column n --positives-column k -o counts.bin",
-    );
+    place.ok("calib fit --method isotonic --scores counts.csv --count-columns n,k -o counts.bin");
     place.ok("calib fit --method isotonic --scores weights.csv --weight-column w -o weights.bin");
     for artifact in ["counts", "weights"] {
         let form = format!("calib assess {artifact}.bin --scores ROWS");

@@ -90,6 +90,6 @@ fn a_rule_asks_the_interval_of_the_range() {
         place.ok("calib apply rule.bin --scores test.csv -o out.csv --force");
         place.text("out.csv").lines().filter(|line| line.contains("treat")).count()
     };
-    let (platt, none) = (actions("--method platt"), actions("--method platt --no-intervals"));
+    let (platt, none) = (actions("--method platt"), actions("--method platt --intervals none"));
     assert!((50..300).contains(&platt) && none == 0, "{platt} {none}");
 }

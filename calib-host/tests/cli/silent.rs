@@ -111,7 +111,7 @@ fn a_quote_without_an_end_is_refused_with_its_line() {
         let row = |row: u32| format!("0.{},9,{},{}\n", row + 10, row % 9, if row == 10 { note } else { "x" });
         format!("score,n,k,note\n{}", (0..60).map(row).collect::<String>())
     };
-    let line = "calib fit t.csv --count-column n --positives-column k --method isotonic -o new.bin";
+    let line = "calib fit t.csv --count-columns n,k --method isotonic -o new.bin";
     let place = place.with("t.csv", counted("\"open"));
     refused(&place, line, &["t.csv, line 12: a quote opens a field here, and no quote closes it"]);
     let place = place.with("t.csv", counted("\"shut\"x"));
@@ -351,7 +351,7 @@ fn points_between_thousands_are_no_decimal_points() {
     }));
     refused(
         &place,
-        "calib fit t.csv --count-column n --positives-column k --method isotonic -o new.bin",
+        "calib fit t.csv --count-columns n,k --method isotonic -o new.bin",
         &["t.csv, line 2, column n", "write 2000 for 2.000; or 2.0, if"],
     );
     // Beside decimal commas a point is no decimal point.
@@ -907,8 +907,8 @@ fn rare_events_have_digits() {
         format!("score,n,k\n{rows}")
     };
     let place = Workplace::new().with("cal.csv", counts([3, 10, 55])).with("test.csv", counts([2, 11, 49]));
-    place.ok("calib fit cal.csv --count-column n --positives-column k --method isotonic -o rare.cal");
-    let told = place.ok("calib assess rare.cal test.csv --count-column n --positives-column k --all").stdout;
+    place.ok("calib fit cal.csv --count-columns n,k --method isotonic -o rare.cal");
+    let told = place.ok("calib assess rare.cal test.csv --count-columns n,k --all").stdout;
     for words in ["falls from 0.00020737 to 0.00020658 (change -0.00000079", "62 events (0.021%)"] {
         assert!(told.contains(words), "{words}\n{told}");
     }
@@ -963,7 +963,7 @@ fn inspect_has_the_intervals_of_the_fit() {
         .collect();
     let place = Workplace::new().with("t.csv", format!("score,label\n{rows}"));
     let fit = place.json("calib fit t.csv --method umd --bins 4 -o with.cal --json");
-    place.ok("calib fit t.csv --method isotonic --no-intervals -o without.cal");
+    place.ok("calib fit t.csv --method isotonic --intervals none -o without.cal");
     let of = |name: &str| place.inspect(name)["tables"][0]["intervals"].clone();
     let shown = of("with.cal");
     assert_eq!(shown.as_array().map(Vec::len), Some(4));

@@ -106,7 +106,7 @@ fn both_passes_give_the_artifact_of_all_rows() {
         );
         std::fs::write(place.path().join("pass2.csv"), pass2(&rows, |bucket| open.contains(&bucket)))
             .unwrap();
-        place.ok(&format!("calib fit {method} --no-intervals --scores all.csv -o all.bin --force"));
+        place.ok(&format!("calib fit {method} --intervals none --scores all.csv -o all.bin --force"));
         place.says(&format!("calib fit {method} --passes pass1.csv pass2.csv -o counted.bin --force"));
         assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
     }
@@ -120,11 +120,11 @@ fn both_passes_give_the_artifact_of_all_rows() {
 fn monitors_count_in_the_bins_of_all_rows() {
     let rows: Vec<(f32, u8)> = binary(5000).into_iter().map(|(score, label)| (score / 64.0, label)).collect();
     let place = Workplace::new().with("all.csv", csv(&rows)).with("pass1.csv", pass1(&rows));
-    let sql = "calib sql --dialect spark --from t --method isotonic --monitor-bins 5 --pass1 pass1.csv";
+    let sql = "calib sql --dialect spark --from t --method isotonic --monitor=5 --pass1 pass1.csv";
     let open = named_buckets(&place.ok(sql).stdout);
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
-    let fit = "calib fit --method isotonic --monitor --monitor-bins 5";
-    place.ok(&format!("{fit} --no-intervals --scores all.csv -o all.bin"));
+    let fit = "calib fit --method isotonic --monitor=5";
+    place.ok(&format!("{fit} --intervals none --scores all.csv -o all.bin"));
     place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
@@ -140,13 +140,13 @@ fn monitors_of_other_scores_take_nothing_of_the_passes() {
     );
     let monitored = named_buckets(
         &place
-            .ok("calib sql --dialect spark --from t --method isotonic --monitor-bins 5 --pass1 pass1.csv")
+            .ok("calib sql --dialect spark --from t --method isotonic --monitor=5 --pass1 pass1.csv")
             .stdout,
     );
     assert!(open.len() < monitored.len(), "the test would not see what is asked for");
     let place = place.with("pass2.csv", pass2(&rows, |bucket| open.contains(&bucket)));
-    let fit = "calib fit --method isotonic --monitor --monitor-bins 5 --monitor-scores there.csv";
-    place.ok(&format!("{fit} --no-intervals --scores all.csv -o all.bin"));
+    let fit = "calib fit --method isotonic --monitor=5 --monitor-scores there.csv";
+    place.ok(&format!("{fit} --intervals none --scores all.csv -o all.bin"));
     place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
     assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"));
 }
@@ -211,9 +211,7 @@ fn of_codes_one_pass_is_enough() {
     for method in ["umd --bins 5", "isotonic", "platt", "fixed-width --bins 6"] {
         let fit = format!("calib fit --method {method} {encoding} --score-column code --force");
         place.ok(&format!("{fit} --scores rows.csv -o rows.bin"));
-        place.ok(&format!(
-            "{fit} --scores counts.csv --count-column n --positives-column positives -o counts.bin"
-        ));
+        place.ok(&format!("{fit} --scores counts.csv --count-columns n,positives -o counts.bin"));
         assert_eq!(without_hashes(&place, "counts.bin"), without_hashes(&place, "rows.bin"), "{method}");
         let hash = |name: &str| place.inspect(name)["sample"]["rows"].clone();
         assert_eq!(hash("counts.bin"), hash("rows.bin"));
@@ -235,7 +233,7 @@ fn counted_rows_are_assessed_as_rows() {
         .with("probs.csv", format!("prob,n,k\n{counts}"))
         .with("cal.csv", csv(&binary(900)));
     place.ok("calib fit cal.csv --method umd --bins 6 -o cal.bin");
-    let counted = "--count-column n --positives-column k";
+    let counted = "--count-columns n,k";
     let same = |one: &str, other: &str| {
         let ([mut one, mut other], lines) = ([place.json(one), place.json(other)], [one, other]);
         for value in [&mut one, &mut other] {
@@ -257,10 +255,10 @@ fn counted_rows_are_assessed_as_rows() {
         &format!("calib assess cal.bin --scores counts.csv {counted} --json"),
     );
     for line in [
-        "--scores counts.csv --count-column n",
-        "--scores counts.csv --count-column n --positives-column k --bootstrap 10",
-        "--scores counts.csv --count-column n --positives-column k --cluster-column k",
-        "cal.bin --probs probs.csv --count-column n --positives-column k",
+        "--scores counts.csv --count-columns n",
+        "--scores counts.csv --count-columns n,k --bootstrap 10",
+        "--scores counts.csv --count-columns n,k --cluster-column k",
+        "cal.bin --probs probs.csv --count-columns n,k",
     ] {
         place.says(&format!("calib assess {line}"));
     }

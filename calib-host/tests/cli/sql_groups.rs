@@ -156,7 +156,7 @@ fn both_passes_give_the_artifact_of_all_rows_by_group() {
                 .with("pass1.csv", pass1(kind, &rows))
                 .with("pass2.csv", pass2(kind, &rows, &run.stdout));
             let fit = format!("calib fit {method} --group-column sex");
-            place.ok(&format!("{fit} --no-intervals {source} -o all.bin"));
+            place.ok(&format!("{fit} --intervals none {source} -o all.bin"));
             place.ok(&format!("{fit} --passes pass1.csv pass2.csv -o counted.bin"));
             assert_eq!(without_hashes(&place, "counted.bin"), without_hashes(&place, "all.bin"), "{method}");
             let groups = place.inspect("counted.bin")["groups"].clone();
@@ -227,7 +227,7 @@ fn what_cannot_be_counted_by_group_is_refused_with_what_to_do() {
         fit("nobody.csv", "pass2.csv"),
         fit("spaces.csv", "pass2.csv"),
         fit("pass1.csv", "pass2.csv") + " --drop-missing",
-        fit("pass1.csv", "pass2.csv") + " --monitor --monitor-bins 5",
+        fit("pass1.csv", "pass2.csv") + " --monitor=5",
         fit("pass1.csv", "pass2.csv") + " --cluster-column sex",
         fit("pass1.csv", "pass2.csv") + " --table u16",
         "calib fit --method umd --bins 40 --passes pass1.csv pass2.csv -o out.bin".into(),
@@ -235,7 +235,7 @@ fn what_cannot_be_counted_by_group_is_refused_with_what_to_do() {
         fit("pass1.csv", "pass2.csv").replace("umd --bins 40", "platt"),
         format!("{SQL} --method ums --bins 5"),
         format!("{SQL} --method venn-abers"),
-        format!("{SQL} --method umd --bins 4 --monitor-bins 5"),
+        format!("{SQL} --method umd --bins 4 --monitor=5"),
         format!("{SQL} --margins --method umd --bins 4 --pass1 pass1.csv"),
         SQL.replace("sex", "Positives"),
     ] {
@@ -284,7 +284,7 @@ fn counts_by_group_give_the_artifact_of_all_rows() {
         .with("rows.csv", format!("code,score,label,sex\n{of_rows}"))
         .with("counts.csv", format!("sex,code,score,n,positives\n{counted}"));
     place.says(&format!("{SQL} --score-column code {encoding} --method platt"));
-    let counts = "--scores counts.csv --count-column n --positives-column positives -o counts.bin";
+    let counts = "--scores counts.csv --count-columns n,positives -o counts.bin";
     for method in [
         "umd --bins 5",
         "isotonic",

@@ -352,8 +352,8 @@ fn a_row_that_lacks_a_cluster_a_group_or_a_weight_is_left_out() {
         ("patient", "calib fit --method umd --bins 2 --cluster-column patient -o a.bin --force --scores"),
         ("site", "calib fit --method umd --bins 2 --group-column site -o a.bin --force --scores"),
         ("w", "calib fit --method isotonic --weight-column w -o a.bin --force --scores"),
-        ("n", "calib fit --method isotonic --count-column n --positives-column k -o a.bin --force --scores"),
-        ("k", "calib fit --method isotonic --count-column n --positives-column k -o a.bin --force --scores"),
+        ("n", "calib fit --method isotonic --count-columns n,k -o a.bin --force --scores"),
+        ("k", "calib fit --method isotonic --count-columns n,k -o a.bin --force --scores"),
     ] {
         let rows: String = (0..100).map(|number| row(number, if number == 50 { gap } else { "" })).collect();
         let place = Workplace::new().with("t.csv", format!("{}\n{rows}", COLUMNS.join(",")));

@@ -26,7 +26,7 @@ fn an_assessment_begins_with_the_verdict_that_a_report_has() {
         .with("right.csv", every(&right, 1))
         .with("own.csv", every(&right, 0));
     place.ok("calib fit --method umd --bins 5 --scores cal.csv -o cal.bin");
-    place.ok("calib fit --method platt --no-intervals --scores own.csv -o same.bin");
+    place.ok("calib fit --method platt --intervals none --scores own.csv -o same.bin");
     for (artifact, test, probabilities, guarantee) in [
         ("cal.bin", "better.csv", "better", "shown"),
         ("cal.bin", "worse.csv", "worse", "contradicted"),
@@ -63,7 +63,7 @@ fn every_kind_of_artifact_has_a_verdict_but_of_ranks() {
         ("umd --reduction top-label --rows-per-bin 50", "shown"),
         ("umd --reduction class-wise --rows-per-bin 50", "not-tested"),
         ("temperature", "shown"),
-        ("temperature --no-intervals", "none"),
+        ("temperature --intervals none", "none"),
     ] {
         let data = "--logits val_logits.npy --labels val_labels.npy";
         place.ok(&format!("calib fit --method {options} {data} -o m.bin --force"));

@@ -67,8 +67,8 @@ fn counts_are_the_repeated_rows() {
             without_origin(place.inspect(&format!("{file}.bin")))
         };
         let expected = fit("rows.csv", "");
-        assert_eq!(fit("counts.csv", "--count-column n --positives-column k"), expected, "{method}");
-        assert_eq!(fit("counts.jsonl", "--count-column n --positives-column k"), expected, "{method}");
+        assert_eq!(fit("counts.csv", "--count-columns n,k"), expected, "{method}");
+        assert_eq!(fit("counts.jsonl", "--count-columns n,k"), expected, "{method}");
     }
 }
 
@@ -97,9 +97,7 @@ fn counts_are_read_from_every_format_by_name() {
         .with("t.arrows", arrow_stream(&record, None))
         .with("t.npz", npz(&arrays, zip::CompressionMethod::Deflated));
     let fit = |file: &str| {
-        place.ok(&format!(
-            "calib fit --method isotonic --scores {file} --count-column n --positives-column k -o {file}.bin"
-        ));
+        place.ok(&format!("calib fit --method isotonic --scores {file} --count-columns n,k -o {file}.bin"));
         without_origin(place.inspect(&format!("{file}.bin")))
     };
     let expected = fit("counts.csv");
@@ -163,8 +161,7 @@ fn bad_weights_are_refused_with_their_place() {
 #[test]
 fn bad_counts_are_refused_with_their_place() {
     let counts = |content: &str| {
-        let line =
-            "calib fit --method isotonic --scores bad.csv --count-column n --positives-column k -o out";
+        let line = "calib fit --method isotonic --scores bad.csv --count-columns n,k -o out";
         refused(&[("bad.csv", content.into())], line);
     };
     counts("score,n,k\n0.1,2,1\n0.2,3,4\n");
@@ -181,7 +178,6 @@ fn weights_need_a_table() {
     let labels = "--labels labels.npy --weight-column w -o out";
     refused(&[], &format!("calib fit --method isotonic --scores scores.npy {labels}"));
     refused(&[], &format!("calib fit --method isotonic --reduction top-label --logits logits.npy {labels}"));
-    place().says("calib fit --method isotonic --scores counts.csv --positives-column k -o out");
     said!();
 }
 
@@ -208,8 +204,8 @@ fn whole_weights_are_no_counts() {
         let form = format!("calib fit --method {method} --scores many.csv --weight-column w -o none.bin");
         place.says(&form);
     }
-    let counted = "--weight-column n --positives-column k";
-    place.says(&format!("calib fit --method umd --bins 4 --scores counts.csv {counted} -o none.bin"));
+    let both = "--weight-column n --count-columns n,k";
+    place.says(&format!("calib fit --method umd --bins 4 --scores counts.csv {both} -o none.bin"));
     said!();
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct Adjust {
     ///
     /// Pass scores from the new place, one of each patient. Without them the calibrator has no monitors, as scores at
     /// another prevalence are not draws from those of the calibration.
-    #[arg(long, requires = "monitor_bins", value_name = "FILE", group = "OtherScores", help_heading = DEVICE, hide_short_help = true)]
+    #[arg(long, requires = "monitor", value_name = "FILE", group = "OtherScores", help_heading = DEVICE, hide_short_help = true)]
     monitor_scores: Option<PathBuf>,
     #[command(flatten)]
     monitors: MonitorOptions,
@@ -121,7 +121,7 @@ impl Adjust {
                 false => Ok(None),
                 true => Err(Error::Usage(
                     "scores at another prevalence are no draws from those of the calibration: give --monitor-scores from the new place, and \
-                     --monitor-bins"
+                     their number of bins with --monitor=B"
                         .into(),
                 )),
             };

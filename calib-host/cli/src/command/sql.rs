@@ -65,8 +65,8 @@ pub(crate) struct Sql {
     /// The calibrator then does not state it, and is otherwise the same.
     #[arg(long, help_heading = DATA, hide_short_help = true)]
     skip_ties: bool,
-    /// Number of monitor bins, as --monitor-bins of `calib fit`; pass 2 then also reads their buckets.
-    #[arg(long, value_name = "B", value_parser = count::<u16>(2..), help_heading = DEVICE, hide_short_help = true)]
+    /// Number of monitor bins, as --monitor=B of `calib fit`; pass 2 then also reads their buckets.
+    #[arg(long = "monitor", value_name = "B", value_parser = count::<u16>(2..), help_heading = DEVICE, hide_short_help = true)]
     monitor_bins: Option<u16>,
     #[command(flatten)]
     method: MethodOptions,
@@ -175,7 +175,7 @@ impl Sql {
         }
         match self.monitor_bins {
             Some(_) => Err(Error::Usage(
-                "tables of groups have no separate bins for monitors: leave out --monitor-bins, and use --method umd; the monitors then \
+                "tables of groups have no separate bins for monitors: leave out --monitor, and use --method umd; the monitors then \
                  use its bins"
                     .into(),
             )),
@@ -214,5 +214,5 @@ const FIRST: &str = "save the answer as a table, such as pass1.csv; then the sam
 const SECOND: &str =
     "save the answer as pass2.csv; then `calib fit --passes pass1.csv pass2.csv` with the same method";
 const SAME_GROUPS: &str = "; every step with the same --group-column";
-const CODES: &str = "save the answer as codes.csv; then `calib fit --scores codes.csv --score-column code --count-column n \
-                     --positives-column positives` with the same encoding and method";
+const CODES: &str = "save the answer as codes.csv; then `calib fit --scores codes.csv --score-column code --count-columns \
+                     n,positives` with the same encoding and method";

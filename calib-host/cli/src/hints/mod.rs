@@ -61,7 +61,8 @@ fn of_pass(error: &PassError) -> Option<String> {
     Some(match error {
         PassError::Draws(_) => "give `calib fit` a row for every observation".into(),
         PassError::EveryScore(_) => {
-            "count rows by score, each as a 32-bit float, and fit the counts: --scores, --count-column and --positives-column".into()
+            "count rows by score, each as a 32-bit float, and fit the counts: --scores and --count-columns"
+                .into()
         }
         PassError::Missing { .. } => {
             "run the query that `calib sql --pass1` prints with the method and options of this fit".into()
@@ -283,10 +284,10 @@ fn of_problem(problem: &Problem, place: &Location) -> Option<String> {
         Problem::NegativeWeight(_) => "a weight is a number from 0 on".into(),
         Problem::NoWeight => "give at least one row a weight above 0".into(),
         Problem::Count(_) => {
-            "--count-column holds the number of observations of each row, beside --positives-column".into()
+            "the first column of --count-columns holds the number of observations of each row".into()
         }
         Problem::Positives { .. } => {
-            "--count-column is the number of observations of a row, --positives-column how many of them have label 1".into()
+            "--count-columns N,POSITIVES: N is the number of observations of a row, and POSITIVES how many of them have label 1".into()
         }
         Problem::TooManyPoints => "divide the counts, or use a sample".into(),
         Problem::CodeNotInteger(_) | Problem::CodeOutOfRange { .. } | Problem::Dtype { expected: Problem::CODES, .. } => {

@@ -3,7 +3,7 @@
 use calib_core::ClassifierId;
 use calib_fit::guarantee::GuaranteeBound;
 use calib_fit::job::{FitOptions, TableWidth};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::headings::{DEVICE, GUARANTEES, METHOD};
 use super::monitors::MonitorOptions;
@@ -30,21 +30,13 @@ pub(crate) struct ArtifactArgs {
     /// Sum of the alphas of earlier calibrations in the field, which the guarantee then states.
     #[arg(long, default_value_t = 0.0, value_name = "A", value_parser = parse_spent, help_heading = GUARANTEES, hide_short_help = true)]
     pub(crate) alpha_spent: f64,
-    /// Leave out the exact intervals of score ranges.
+    /// Intervals that the artifact has, and the device returns.
     ///
-    /// Without this flag every method without a separate guarantee has them, at 12 bytes per range. The device then
-    /// returns the interval of the score's range.
-    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    no_intervals: bool,
-    /// Store a band around the calibration curve of one score, also for fewer than 500 rows.
-    ///
-    /// The band holds for every score simultaneously, if a higher score never means a lower probability. It needs at
-    /// most 536 bytes. From 500 rows on calib stores it beside the intervals by default.
-    #[arg(long, help_heading = DEVICE, hide_short_help = true)]
-    band: bool,
-    /// Leave out the band.
-    #[arg(long, conflicts_with = "band", help_heading = DEVICE, hide_short_help = true)]
-    no_band: bool,
+    /// The exact interval of a score range needs 12 bytes, and every method without a separate guarantee has it by
+    /// default. A band around the calibration curve holds for every score simultaneously, if a higher score never means
+    /// a lower probability. It needs at most 536 bytes.
+    #[arg(long, value_enum, default_value = "auto", help_heading = DEVICE, hide_short_help = true)]
+    intervals: StoredIntervals,
     /// Form of the artifact's tables.
     #[arg(long, value_parser = named::<TableWidth>(), default_value = "f32", requires_if("direct", "score_encoding"), help_heading = DEVICE, hide_short_help = true)]
     table: TableWidth,
@@ -73,12 +65,38 @@ impl ArtifactArgs {
             .bound(self.bound)
             .candidates(self.candidates)
             .alpha_spent(self.alpha_spent)
-            .intervals(!self.no_intervals)
-            .band(if self.no_band { Some(false) } else { self.band.then_some(true) })
+            .intervals(!matches!(self.intervals, StoredIntervals::None | StoredIntervals::Band))
+            .band(self.intervals.band())
             .table(self.table)
             .classifier(self.classifier_id)
             .counter(self.counter)
             .monitors(self.monitors.of_fit(monitor_scores)?))
+    }
+}
+
+/// Which intervals an artifact has.
+#[derive(Clone, Copy, ValueEnum)]
+enum StoredIntervals {
+    /// Those of score ranges, and the band of one score from 500 rows on.
+    Auto,
+    /// Those of score ranges.
+    Ranges,
+    /// The band.
+    Band,
+    /// Both, also for fewer than 500 rows.
+    Both,
+    /// None of them.
+    None,
+}
+
+impl StoredIntervals {
+    /// Whether there is a band; `None` if the number of rows decides.
+    const fn band(self) -> Option<bool> {
+        match self {
+            Self::Auto | Self::None => None,
+            Self::Ranges => Some(false),
+            Self::Band | Self::Both => Some(true),
+        }
     }
 }
 

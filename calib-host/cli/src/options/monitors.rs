@@ -17,16 +17,13 @@ pub(crate) struct MonitorOptions {
     /// Store what monitors on the device need to detect changed scores or outcomes.
     ///
     /// Monitors compare scores and outcomes with those of the calibration. They need 4 bytes per bin, and about 36
-    /// more. Their bins are those of umd; any other method needs --monitor-bins.
+    /// more. Their bins are those of umd. Any other method needs --monitor=B: B separate bins for the monitors, each with
+    /// equally many calibration scores. Choose B without looking at the labels.
     ///
     /// Monitors assume that every prediction is a new and independent draw from the population of the calibration
     /// scores. Repeated readings of one patient are not, and raise alerts.
-    #[arg(long, hide_short_help = true)]
-    monitor: bool,
-    /// Number of separate bins for the monitors, each with equally many calibration scores. Choose the number without
-    /// looking at the labels.
-    #[arg(long, requires = "monitor", value_name = "B", value_parser = count::<u16>(2..), hide_short_help = true)]
-    monitor_bins: Option<u16>,
+    #[arg(long, value_name = "B", num_args = 0..=1, require_equals = true, value_parser = count::<u16>(2..), hide_short_help = true)]
+    monitor: Option<Option<u16>>,
     /// Bounds on false alerts of a device, for any number of tables.
     ///
     /// The probability that the device at any time wrongly reports scores from another distribution is at most 1/SHIFT.
@@ -60,22 +57,22 @@ fn parse_rarity(text: &str) -> Result<Rarity, String> {
 
 impl MonitorOptions {
     pub(crate) fn are_asked(&self) -> bool {
-        self.monitor
+        self.monitor.is_some()
     }
 
     /// The number of separate bins of the monitors.
     pub(crate) fn own_bins(&self) -> Option<u16> {
-        self.monitor_bins
+        self.monitor.flatten()
     }
 
     /// What a fit is asked for; `scores` are others than those of the calibration.
     pub(crate) fn of_fit(&self, scores: Option<Vec<f32>>) -> Result<Option<FitMonitors>, Error> {
-        if !self.monitor && scores.is_some() {
+        if !self.are_asked() && scores.is_some() {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
         let [shift, change, guarantee] = self.monitor_rarity;
-        let (bins, action) = (self.monitor_bins, self.monitor_action.get());
-        Ok(self.monitor.then_some(FitMonitors { bins, scores, shift, change, guarantee, action }))
+        let (bins, action) = (self.own_bins(), self.monitor_action.get());
+        Ok(self.are_asked().then_some(FitMonitors { bins, scores, shift, change, guarantee, action }))
     }
 
     /// The monitors of one score, which compare with others than those of the calibration, from this place.
@@ -85,12 +82,12 @@ impl MonitorOptions {
         scores: &[f32],
         place: &Location,
     ) -> Result<Option<Monitoring>, Error> {
-        if !self.monitor {
+        if !self.are_asked() {
             return Err(Error::Usage("scores that monitors compare with go with --monitor: add it".into()));
         }
-        let bins = self.monitor_bins.ok_or_else(|| {
+        let bins = self.own_bins().ok_or_else(|| {
             Error::Usage(
-                "monitors that compare with other scores need separate bins: add --monitor-bins with a number".into(),
+                "monitors that compare with other scores need separate bins: set their number with --monitor=B".into(),
             )
         })?;
         match MonitorBins::of_scores(kind, scores, bins.into()) {
@@ -102,7 +99,7 @@ impl MonitorOptions {
 
     fn with(&self, bins: Option<MonitorBins>) -> Option<Monitoring> {
         let [shift, change, guarantee] = self.monitor_rarity;
-        self.monitor.then_some(
+        self.are_asked().then_some(
             Monitoring::default()
                 .shift(shift)
                 .change(change)

@@ -94,6 +94,16 @@ pub(crate) fn parse_classifier(text: &str) -> Result<ClassifierId, String> {
     Ok(ClassifierId(id))
 }
 
+/// Two names of columns.
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',').map(|(first, second)| (first.trim(), second.trim())) {
+        Some((first, second)) if !first.is_empty() && !second.is_empty() && !second.contains(',') => {
+            Ok((first.into(), second.into()))
+        }
+        _ => Err("two columns are expected, such as n,positives".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

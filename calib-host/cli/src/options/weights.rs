@@ -5,6 +5,7 @@ use calib_io::input::{self, Column, Sample, Table};
 use clap::Args;
 
 use super::headings::ROWS;
+use super::parse::parse_pair;
 use crate::error::Error;
 
 /// The points of each row, and those of them with label 1.
@@ -20,24 +21,19 @@ pub(crate) struct WeightArgs {
     /// rows. For isotonic, platt, beta and temperature, without any guarantee.
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     weight_column: Option<String>,
-    /// Column with the number of observations of each row, for a table aggregated by score.
+    /// Columns with the number of observations of each row, and of those with label 1, for a table aggregated by score.
     ///
-    /// --positives-column then replaces the column of labels. The fit is exactly as if the table had a row for every
-    /// observation, and guarantees hold.
-    #[arg(long, value_name = "NAME", requires = "positives_column", conflicts_with_all = ["labels", "label_column", "weight_column"], hide_short_help = true)]
-    count_column: Option<String>,
-    /// Column with the number of observations of each row that have label 1, with --count-column.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["labels", "label_column"], hide_short_help = true)]
-    positives_column: Option<String>,
+    /// They replace the column of labels. The fit is exactly as if the table had a row for every observation, and
+    /// guarantees hold.
+    #[arg(long, value_name = "N,POSITIVES", value_parser = parse_pair, conflicts_with_all = ["labels", "label_column", "weight_column"], hide_short_help = true)]
+    count_columns: Option<(String, String)>,
 }
 
 impl WeightArgs {
     /// The columns to read besides scores and labels.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
-        [&self.weight_column, &self.count_column, &self.positives_column]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
+        let counts = self.count_columns.iter().flat_map(|(counts, positives)| [counts, positives]);
+        self.weight_column.iter().chain(counts).map(String::as_str)
     }
 
     /// Whether rows stand for more or less than a point.
@@ -52,34 +48,20 @@ impl WeightArgs {
 
     /// The number of points of each row of a table, and of those with label 1, if columns count them.
     pub(crate) fn counts(&self, table: &Table) -> Result<Option<Counts>, Error> {
-        let column = |name: &Option<String>| name.as_deref().map(|name| table.numbers(name)).transpose();
-        Ok(column(&self.count_column)?.zip(column(&self.positives_column)?))
-    }
-
-    /// Refuses positives without counts of points.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match (&self.positives_column, &self.count_column) {
-            (Some(positives), None) => {
-                let counts = self.weight_column.as_deref().unwrap_or("N");
-                Err(Error::Usage(format!(
-                    "a weight is no count, and nothing is guaranteed for weighted observations: for a table of counts use \
-                     --count-column {counts} --positives-column {positives}"
-                )))
-            }
-            _ => Ok(()),
-        }
+        let Some((counts, positives)) = &self.count_columns else { return Ok(None) };
+        Ok(Some((table.numbers(counts)?, table.numbers(positives)?)))
     }
 
     /// Whether a column of positives takes the place of labels.
     pub(crate) fn counts_positives(&self) -> bool {
-        self.positives_column.is_some()
+        self.count_columns.is_some()
     }
 
     /// Refuses weights beside a matrix, whose rows have none.
     pub(crate) fn check_no_matrix(&self) -> Result<(), Error> {
         match self.are_aggregated() {
             true => Err(Error::Usage(
-                "--weight-column and --count-column go with --scores: a matrix has no columns to weigh by"
+                "--weight-column and --count-columns go with --scores: a matrix has no columns to weigh by"
                     .into(),
             )),
             false => Ok(()),
@@ -95,7 +77,7 @@ impl WeightArgs {
     ) -> Result<Sample, Error> {
         if self.are_aggregated() && table.is_lone_array() {
             return Err(Error::Usage(
-                "--weight-column and --count-column need a table: a single array has no columns".into(),
+                "--weight-column and --count-columns need a table: a single array has no columns".into(),
             ));
         }
         let weights = self.weight_column.as_deref().map(|name| table.numbers(name)).transpose()?;

@@ -183,7 +183,7 @@ impl Assessed<'_> {
         let source = read_all(&[path], cx)?.remove(0);
         let table = Table::read_only(&source, &[column, count, positives])?;
         if table.is_lone_array() {
-            return Err(usage("--count-column needs a table: a single array has no columns"));
+            return Err(usage("--count-columns needs a table: a single array has no columns"));
         }
         let scores = table.numbers(column)?;
         let points = counted_probs(&scores, &table.numbers(count)?, &table.numbers(positives)?)?;
@@ -211,7 +211,7 @@ impl Assessed<'_> {
             (Some(path), _, _) => Ok((path, &options.score_column)),
             (_, Some(path), None) => Ok((path, &options.prob_column)),
             _ => {
-                Err(usage("--count-column goes with a table of --scores, or of --probs without an artifact"))
+                Err(usage("--count-columns goes with a table of --scores, or of --probs without an artifact"))
             }
         }
     }

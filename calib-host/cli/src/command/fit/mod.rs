@@ -89,11 +89,11 @@ pub(crate) struct FitCommand {
     written: ArtifactArgs,
     /// Scores or raw scores that the monitors compare with, instead of those of the calibration.
     ///
-    /// Pass scores from where the device will be used, one of each patient, without labels. --monitor-bins sets the
+    /// Pass scores from where the device will be used, one of each patient, without labels. --monitor=B sets the
     /// number of bins of these scores.
     #[arg(
         long,
-        requires = "monitor_bins",
+        requires = "monitor",
         value_name = "FILE",
         help_heading = DEVICE,
         hide_short_help = true
@@ -153,7 +153,6 @@ impl FitCommand {
         if self.output.is_none() {
             check_output(&self.output(), self.inputs())?;
         }
-        self.points.check()?;
         if self.clusters().is_some() && self.points.are_aggregated() {
             return Err(usage(
                 "one row cannot be drawn from a cluster if rows are weighted or counted: leave out --cluster-column, or give \

@@ -94,7 +94,7 @@ impl FitCommand {
             (
                 self.codes.encoding()?.is_some(),
                 "for integer codes, one pass is enough: fit what `calib sql --score-encoding` asks for with --scores and \
-                 --count-column",
+                 --count-columns",
             ),
             (
                 self.written.is_compact(),

@@ -55,7 +55,7 @@ impl WhyBins {
         match self {
             Self::OneLabel => "if all labels are the same, only bins have bounds",
             Self::Monitors => {
-                "monitors count in these bins; of one score, `monitor_bins=10` gives monitors separate bins and fits a blend"
+                "monitors count in these bins; of one score, `monitor_bins` gives monitors separate bins and fits a blend"
             }
             Self::SmallNumbers => "a table of 16-bit numbers holds bins",
         }

@@ -26,7 +26,7 @@ const SHIFT: u32 = 20;
 /// The row of a first alarm in each trial.
 type Alarms = Vec<Option<u32>>;
 
-/// The bins of a monitor that takes more memory: `--monitor-bins`, and firmware that is built for as many.
+/// The bins of a monitor that takes more memory: `--monitor=B`, and firmware that is built for as many.
 const WIDE: usize = 31;
 
 /// When ours notice, in a trial of a calibration set and a stream: a change, and a shift.
