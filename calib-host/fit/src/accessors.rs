@@ -14,7 +14,7 @@ macro_rules! getters {
 }
 pub(crate) use getters;
 
-/// Methods that set public fields of options.
+/// Methods that set public fields.
 macro_rules! builders {
     ($type:ident $(<$life:lifetime>)? { $($field:ident: $value:ty,)* }) => {
         impl $(<$life>)? $type $(<$life>)? {
@@ -30,3 +30,46 @@ macro_rules! builders {
     };
 }
 pub(crate) use builders;
+
+/// As [`builders`], from whatever becomes the field's value.
+macro_rules! converting_builders {
+    ($type:ident { $($field:ident: $value:ty,)* }) => {
+        impl $type {
+            $(
+                /// The same with this value of the field that has the same name.
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$value>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+pub(crate) use converting_builders;
+
+/// A struct of options, each with its default and a method that sets it; after `converting`, from whatever becomes its value.
+macro_rules! options {
+    (@with $builders:ident
+        $(#[$attribute:meta])*
+        pub struct $type:ident $(<$life:lifetime>)? {
+            $($(#[$doc:meta])* pub $field:ident: $value:ty = $default:expr,)*
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $type $(<$life>)? {
+            $($(#[$doc])* pub $field: $value,)*
+        }
+
+        impl $(<$life>)? Default for $type $(<$life>)? {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        $crate::accessors::$builders! { $type $(<$life>)? { $($field: $value,)* } }
+    };
+    (converting $($options:tt)*) => { $crate::accessors::options! { @with converting_builders $($options)* } };
+    ($($options:tt)*) => { $crate::accessors::options! { @with builders $($options)* } };
+}
+pub(crate) use options;

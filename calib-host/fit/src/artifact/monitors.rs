@@ -5,7 +5,7 @@ use calib_core::monitor::Reference;
 use calib_core::{Artifact, Margin, Score, ScoreEncoding};
 
 use super::kind::score_kind;
-use crate::accessors::builders;
+use crate::accessors::options;
 use crate::binary::{BinaryMethod, BinnedModel, Model, Umd};
 use crate::data::{BinaryData, DataError};
 use crate::error::FitError;
@@ -22,51 +22,43 @@ pub fn monitor_scores(artifact: &Artifact<'_>) -> Option<u64> {
     parameter_of(artifact.header().provenance.parameters, OTHER_SCORES)?.parse().ok()
 }
 
-/// Which monitors an artifact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
-///
-/// Each table that is monitored has separate tests, and of L of them any may raise a false alarm. So that a device as a whole raises no
-/// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality). But not those of a change where a
-/// prediction falls into one of the tables ([`Monitors::rarities_of_device`](calib_core::artifact::Monitors::rarities_of_device)).
-///
-/// ```
-/// use calib_core::Artifact;
-/// use calib_fit::artifact::{MonitorBins, Monitoring};
-/// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, artifact_bytes, fit_binary};
-///
-/// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
-/// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
-/// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
-/// // The steps of isotonic regression depend on the labels, so that the monitors have separate bins.
-/// let bins = Some(MonitorBins::of(&data, 5)?);
-/// let monitors = Some(Monitoring::default().bins(bins));
-/// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
-/// let artifact = Artifact::parse(&bytes).unwrap();
-/// assert_eq!(artifact.monitors().unwrap().reference(0).unwrap().gaps(), 401);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Monitoring {
-    /// With a probability of at most one in so many a device says at any time, wrongly, that scores come from another distribution; at least 2.
-    pub shift: u32,
-    /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
-    pub change: u32,
-    /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
-    pub guarantee: u32,
-    /// Separate bins; `None` for those of uniform-mass tables.
-    pub bins: Option<MonitorBins>,
-    /// What a device does on an alarm of a shift or of the guarantee; `None` if it only tells it. A device that cannot do it refuses the
-    /// artifact.
-    pub action: Option<MonitorAction>,
-}
-
-builders! {
-    Monitoring {
-        shift: u32,
-        change: u32,
-        guarantee: u32,
-        bins: Option<MonitorBins>,
-        action: Option<MonitorAction>,
+options! {
+    /// Which monitors an artifact is written for: how rare the false alarms of a device are, and in which bins its monitors count.
+    ///
+    /// Each table that is monitored has separate tests, and of L of them any may raise a false alarm. So that a device as a whole raises no
+    /// more of them than is asked for, each table's take L times as much evidence (Bonferroni's inequality). But not those of a change where a
+    /// prediction falls into one of the tables ([`Monitors::rarities_of_device`](calib_core::artifact::Monitors::rarities_of_device)).
+    ///
+    /// ```
+    /// use calib_core::Artifact;
+    /// use calib_fit::artifact::{MonitorBins, Monitoring};
+    /// use calib_fit::{ArtifactOptions, BinaryData, BinaryMethod, Isotonic, artifact_bytes, fit_binary};
+    ///
+    /// let scores = (0..400).map(|i| f64::from(i) / 512.0).collect();
+    /// let data = BinaryData::new(scores, (0..400).map(|i| i % 3 == 0).collect())?.on_device();
+    /// let fit = fit_binary(&data, &BinaryMethod::Isotonic(Isotonic::default()), 0.1)?;
+    /// // The steps of isotonic regression depend on the labels, so that the monitors have separate bins.
+    /// let bins = Some(MonitorBins::of(&data, 5)?);
+    /// let monitors = Some(Monitoring::default().bins(bins));
+    /// let bytes = artifact_bytes(&fit, &ArtifactOptions::default().monitors(monitors))?;
+    /// let artifact = Artifact::parse(&bytes).unwrap();
+    /// assert_eq!(artifact.monitors().unwrap().reference(0).unwrap().gaps(), 401);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Monitoring {
+        /// With a probability of at most one in so many a device says at any time, wrongly, that scores come from another distribution; at least 2.
+        pub shift: u32 = 20,
+        /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
+        pub change: u32 = 10_000,
+        /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
+        pub guarantee: u32 = 100,
+        /// Separate bins; `None` for those of uniform-mass tables.
+        pub bins: Option<MonitorBins> = None,
+        /// What a device does on an alarm of a shift or of the guarantee; `None` if it only tells it. A device that cannot do it refuses the
+        /// artifact.
+        pub action: Option<MonitorAction> = None,
     }
 }
 
@@ -156,13 +148,6 @@ pub enum MonitorError {
     /// Scores without labels are none of their kind.
     #[error(transparent)]
     Data(#[from] DataError),
-}
-
-impl Default for Monitoring {
-    /// A shift 1 in 20, a change every 10 000 predictions, the guarantee 1 in 100.
-    fn default() -> Self {
-        Self { shift: 20, change: 10_000, guarantee: 100, bins: None, action: None }
-    }
 }
 
 impl MonitorBins {

@@ -7,50 +7,38 @@ use calib_core::{ClassifierId, Identity};
 use sha2::{Digest, Sha256};
 
 use super::monitors::{Monitoring, OTHER_SCORES};
-use crate::accessors::builders;
+use crate::accessors::options;
 use crate::bands::Band;
 use crate::data::RowsDigest;
 use crate::intervals::Intervals;
 
-/// What goes into an artifact besides the fit.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ArtifactOptions {
-    /// The SHA-256 of the calibration data files, in the order they were given.
-    pub data_sha256: [u8; 32],
-    /// The classifier the scores come from.
-    pub classifier: Option<ClassifierId>,
-    /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any. Those of a fit
-    /// to points with one label only always go there.
-    pub intervals: bool,
-    /// Intervals of ranges of the score, at 12 bytes a range and about 28 more: they are written unless those of the bins are. The device then
-    /// answers with them, whatever the calibrator.
-    pub score_intervals: Option<Intervals>,
-    /// A band around the calibration curve, at 8 bytes a step and 24 more, of a fit to one score whose rows count the same.
-    pub band: Option<Band>,
-    /// How new the artifact is: a device refuses one with a lower counter than its own.
-    pub counter: u32,
-    /// The digest of the rows of the calibration data. With it the artifact keeps what is known of them ([`SampleFacts`](super::SampleFacts)), at 40
-    /// to 68 bytes. It also keeps a sketch of up to 64 different rows ([`SKETCH_SECTION`](super::SKETCH_SECTION)),
-    /// at 4 bytes each and 24 more. No device reads either.
-    pub rows: Option<RowsDigest>,
-    /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
-    pub direct_table: bool,
-    /// What monitors on the device compare with, at 4 bytes a bin and 36 more.
-    pub monitors: Option<Monitoring>,
-}
-
-builders! {
-    ArtifactOptions {
-        data_sha256: [u8; 32],
-        classifier: Option<ClassifierId>,
-        intervals: bool,
-        score_intervals: Option<Intervals>,
-        band: Option<Band>,
-        counter: u32,
-        rows: Option<RowsDigest>,
-        direct_table: bool,
-        monitors: Option<Monitoring>,
+options! {
+    /// What goes into an artifact besides the fit.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct ArtifactOptions {
+        /// The SHA-256 of the calibration data files, in the order they were given.
+        pub data_sha256: [u8; 32] = [0; 32],
+        /// The classifier the scores come from.
+        pub classifier: Option<ClassifierId> = None,
+        /// Whether the exact interval of every bin goes to the device, at 8 bytes a bin, where the fit has any. Those of a fit
+        /// to points with one label only always go there.
+        pub intervals: bool = false,
+        /// Intervals of ranges of the score, at 12 bytes a range and about 28 more: they are written unless those of the bins are. The device then
+        /// answers with them, whatever the calibrator.
+        pub score_intervals: Option<Intervals> = None,
+        /// A band around the calibration curve, at 8 bytes a step and 24 more, of a fit to one score whose rows count the same.
+        pub band: Option<Band> = None,
+        /// How new the artifact is: a device refuses one with a lower counter than its own.
+        pub counter: u32 = 0,
+        /// The digest of the rows of the calibration data. With it the artifact keeps what is known of them ([`SampleFacts`](super::SampleFacts)), at 40
+        /// to 68 bytes. It also keeps a sketch of up to 64 different rows ([`SKETCH_SECTION`](super::SKETCH_SECTION)),
+        /// at 4 bytes each and 24 more. No device reads either.
+        pub rows: Option<RowsDigest> = None,
+        /// Whether the bin of every 8-bit code goes to the device, at 256 bytes a table and 8 more, so that it need not search.
+        pub direct_table: bool = false,
+        /// What monitors on the device compare with, at 4 bytes a bin and 36 more.
+        pub monitors: Option<Monitoring> = None,
     }
 }
 

@@ -17,41 +17,26 @@ use super::prediction::PredictionKind;
 use super::proper::BrierSplit;
 use super::reliability::{self, ReliabilityBin};
 use super::roc::Roc;
-use crate::accessors::builders;
+use crate::accessors::options;
 use crate::stats::{Clusters, Interval, effective_clopper_pearson, places, write};
 
-/// How to assess.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct AssessOptions<'a> {
-    /// How predictions are grouped for calibration errors.
-    pub binning: Binning,
-    /// The norm `p >= 1` of `lp_ce`.
-    pub norm: f64,
-    /// One minus the coverage of the intervals that take no resampling, in `(0, 1)`.
-    pub alpha: f64,
-    /// How to resample for the other intervals; `None` for none.
-    pub bootstrap: Option<Bootstrap>,
-    /// Which rows belong together, where rows are not independent: whole clusters are then resampled, and the intervals that
-    /// take no resampling are for as many rows as are left if the rows of a cluster all say the same. `None` for rows that
-    /// are independent.
-    pub clusters: Option<&'a Clusters>,
-}
-
-builders! {
-    AssessOptions<'a> {
-        binning: Binning,
-        norm: f64,
-        alpha: f64,
-        bootstrap: Option<Bootstrap>,
-        clusters: Option<&'a Clusters>,
-    }
-}
-
-impl Default for AssessOptions<'_> {
-    /// Fifteen bins of equal width, the squared norm, 95 % intervals, no resampling, independent rows.
-    fn default() -> Self {
-        Self { binning: Binning::EqualWidth(15), norm: 2.0, alpha: 0.05, bootstrap: None, clusters: None }
+options! {
+    /// How to assess: by default fifteen bins of equal width, the squared norm, 95% intervals, no resampling, independent rows.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct AssessOptions<'a> {
+        /// How predictions are grouped for calibration errors.
+        pub binning: Binning = Binning::EqualWidth(15),
+        /// The norm `p >= 1` of `lp_ce`.
+        pub norm: f64 = 2.0,
+        /// One minus the coverage of the intervals that take no resampling, in `(0, 1)`.
+        pub alpha: f64 = 0.05,
+        /// How to resample for the other intervals; `None` for none.
+        pub bootstrap: Option<Bootstrap> = None,
+        /// Which rows belong together, where rows are not independent: whole clusters are then resampled, and the intervals that
+        /// take no resampling are for as many rows as are left if the rows of a cluster all say the same. `None` for rows that
+        /// are independent.
+        pub clusters: Option<&'a Clusters> = None,
     }
 }
 

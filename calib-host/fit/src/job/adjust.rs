@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::error::JobError;
 use super::facts::Written;
+use crate::accessors::options;
 use crate::adjust::{
     AdjustError, Adjustment, CalibrationPrevalence, EstimatedPrevalence, Shift, adjusted, adjusted_prevalence,
 };
@@ -13,20 +14,22 @@ use crate::artifact::{MonitorFacts, Monitoring, StoredArtifact, guarantee_text};
 use crate::options_error::OptionsError;
 use crate::stats::{Interval, RangeMoments};
 
-/// From which prevalence to which.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct AdjustOptions {
-    /// The share of class 1 where the device will be used; `None` to estimate it.
-    pub prevalence: Option<f64>,
-    /// The share of class 1 in the population of the calibration points; `None` for the share among them, with an exact interval.
-    pub calibration_prevalence: Option<f64>,
-    /// The probability with which that interval may fail; the alpha of what is guaranteed grows by it.
-    pub prevalence_alpha: f64,
-    /// How new the artifact is.
-    pub counter: u32,
-    /// What monitors on the device compare with.
-    pub monitors: Option<Monitoring>,
+options! {
+    /// From which prevalence to which.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct AdjustOptions {
+        /// The share of class 1 where the device will be used; `None` to estimate it.
+        pub prevalence: Option<f64> = None,
+        /// The share of class 1 in the population of the calibration points; `None` for the share among them, with an exact interval.
+        pub calibration_prevalence: Option<f64> = None,
+        /// The probability with which that interval may fail; the alpha of what is guaranteed grows by it.
+        pub prevalence_alpha: f64 = 0.05,
+        /// How new the artifact is.
+        pub counter: u32 = 0,
+        /// What monitors on the device compare with.
+        pub monitors: Option<Monitoring> = None,
+    }
 }
 
 /// A calibrator for another prevalence.
@@ -86,18 +89,6 @@ pub struct GuaranteeFacts {
     pub alpha: f32,
     /// The largest deviation.
     pub epsilon: f32,
-}
-
-impl Default for AdjustOptions {
-    fn default() -> Self {
-        Self {
-            prevalence: None,
-            calibration_prevalence: None,
-            prevalence_alpha: 0.05,
-            counter: 0,
-            monitors: None,
-        }
-    }
 }
 
 /// Changes the probabilities of a binary calibrator to those at another prevalence. If that is not stated, it is estimated from `rows`,

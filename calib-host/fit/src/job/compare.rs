@@ -3,52 +3,38 @@
 use super::contenders::{ContenderOptions, Contenders};
 use super::error::JobError;
 use super::rows::rows;
+use crate::accessors::options;
 use crate::assess::{Bootstrap, IntervalKind, ProperScore};
 use crate::compare::{self, Claim, CompareData, MethodComparison, Split, compare_methods};
 use crate::dataset::{Content, Dataset};
 use crate::options_error::OptionsError;
 use crate::stats::Seed;
 
-/// How methods are compared.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CompareOptions {
-    /// The methods.
-    pub contenders: ContenderOptions,
-    /// Which probabilities of a matrix are judged; `None` for those of all classes.
-    pub claim: Option<Claim>,
-    /// What methods are ranked by.
-    pub metric: ProperScore,
-    /// The widest guarantee that will do: others are ranked, but not recommended.
-    pub epsilon: Option<f64>,
-    /// The failure probability of guarantees.
-    pub alpha: f64,
-    /// The number of parts of the data; each is calibrated by fits to the others.
-    pub folds: u16,
-    /// How often the points are dealt out.
-    pub repeats: u16,
-    /// The number of bootstrap resamples for the 95 % intervals.
-    pub bootstrap: u32,
-    /// The seed of everything random.
-    pub seed: Seed,
-    /// Whether methods may be judged by the rows that they are fitted to.
-    pub same_rows: bool,
-}
-
-impl Default for CompareOptions {
-    fn default() -> Self {
-        Self {
-            contenders: ContenderOptions::default(),
-            claim: None,
-            metric: ProperScore::Brier,
-            epsilon: None,
-            alpha: 0.1,
-            folds: 5,
-            repeats: 3,
-            bootstrap: 1000,
-            seed: 0,
-            same_rows: false,
-        }
+options! {
+    /// How methods are compared.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CompareOptions {
+        /// The methods.
+        pub contenders: ContenderOptions = ContenderOptions::default(),
+        /// Which probabilities of a matrix are judged; `None` for those of all classes.
+        pub claim: Option<Claim> = None,
+        /// What methods are ranked by.
+        pub metric: ProperScore = ProperScore::Brier,
+        /// The widest guarantee that will do: others are ranked, but not recommended.
+        pub epsilon: Option<f64> = None,
+        /// The failure probability of guarantees.
+        pub alpha: f64 = 0.1,
+        /// The number of parts of the data; each is calibrated by fits to the others.
+        pub folds: u16 = 5,
+        /// How often the points are dealt out.
+        pub repeats: u16 = 3,
+        /// The number of bootstrap resamples for the 95 % intervals.
+        pub bootstrap: u32 = 1000,
+        /// The seed of everything random.
+        pub seed: Seed = 0,
+        /// Whether methods may be judged by the rows that they are fitted to.
+        pub same_rows: bool = false,
     }
 }
 

@@ -3,6 +3,7 @@
 use calib_core::StepTable;
 use serde::Serialize;
 
+use crate::accessors::options;
 use crate::guarantee::{ClassPlan, Plan, ValidationPlan, ValidationSize};
 use crate::operating::{Aim, Class, rows_needed};
 use crate::options_error::OptionsError;
@@ -17,22 +18,24 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 /// How many points may be on the wrong side of a threshold in the lines of an answer.
 const ALLOWED: u64 = 4;
 
-/// What is known of a calibration set: two numbers, and the others are answered; or `n` or `epsilon` alone, for a table over bins.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct PlanOptions {
-    /// The number of calibration points, of all classes together.
-    pub n: Option<u64>,
-    /// The number of bins.
-    pub bins: Option<u64>,
-    /// The calibration points per bin.
-    pub rows_per_bin: Option<u64>,
-    /// The largest deviation that is acceptable.
-    pub epsilon: Option<f64>,
-    /// The probability with which the guarantee may fail.
-    pub alpha: f64,
-    /// Among how many classes alpha is divided: 1 for top-label, all of them for class-wise; `None` for one score.
-    pub classes: Option<u64>,
+options! {
+    /// What is known of a calibration set: two numbers, and the others are answered; or `n` or `epsilon` alone, for a table over bins.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct PlanOptions {
+        /// The number of calibration points, of all classes together.
+        pub n: Option<u64> = None,
+        /// The number of bins.
+        pub bins: Option<u64> = None,
+        /// The calibration points per bin.
+        pub rows_per_bin: Option<u64> = None,
+        /// The largest deviation that is acceptable.
+        pub epsilon: Option<f64> = None,
+        /// The probability with which the guarantee may fail.
+        pub alpha: f64 = 0.1,
+        /// Among how many classes alpha is divided: 1 for top-label, all of them for class-wise; `None` for one score.
+        pub classes: Option<u64> = None,
+    }
 }
 
 /// What was planned.
@@ -85,12 +88,6 @@ pub fn plan(options: &PlanOptions) -> Result<Planned, OptionsError> {
     let n = answer.map_or(n, |plan| Some(plan.n)).unwrap_or_default();
     let curve = bins_of_interest(n, answer).filter_map(|bins| Plan::new(n, bins, alpha)).collect();
     Ok(Planned { answer: answer.map(PlanAnswer::Bins), curve })
-}
-
-impl Default for PlanOptions {
-    fn default() -> Self {
-        Self { n: None, bins: None, rows_per_bin: None, epsilon: None, alpha: 0.1, classes: None }
-    }
 }
 
 impl PlanOptions {
@@ -206,20 +203,22 @@ fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
     bins.into_iter()
 }
 
-/// What thresholds are to guarantee, in groups that have their own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ThresholdPlanOptions {
-    /// At least this share of class 1 is raised.
-    pub sensitivity: Option<f64>,
-    /// At least this share of class 0 is not raised.
-    pub specificity: Option<f64>,
-    /// The confidence of each of the two, and that rows have enough points.
-    pub confidence: f64,
-    /// Among how many groups the failure probability is divided.
-    pub groups: u64,
-    /// The share of class 1 in the population; without it rows are not planned.
-    pub prevalence: Option<f64>,
+options! {
+    /// What thresholds are to guarantee, in groups that have their own.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct ThresholdPlanOptions {
+        /// At least this share of class 1 is raised.
+        pub sensitivity: Option<f64> = None,
+        /// At least this share of class 0 is not raised.
+        pub specificity: Option<f64> = None,
+        /// The confidence of each of the two, and that rows have enough points.
+        pub confidence: f64 = 0.95,
+        /// Among how many groups the failure probability is divided.
+        pub groups: u64 = 1,
+        /// The share of class 1 in the population; without it rows are not planned.
+        pub prevalence: Option<f64> = None,
+    }
 }
 
 /// The points that thresholds take.
@@ -315,12 +314,6 @@ pub fn plan_thresholds(options: &ThresholdPlanOptions) -> Result<PlannedThreshol
         thresholds.push(PlannedThreshold { class, accuracy, level, points });
     }
     Ok(PlannedThresholds { confidence, groups, prevalence, thresholds })
-}
-
-impl Default for ThresholdPlanOptions {
-    fn default() -> Self {
-        Self { sensitivity: None, specificity: None, confidence: 0.95, groups: 1, prevalence: None }
-    }
 }
 
 fn check_share(name: &str, share: f64) -> Result<(), OptionsError> {

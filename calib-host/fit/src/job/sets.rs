@@ -7,6 +7,7 @@ use super::error::JobError;
 use super::facts::Written;
 use super::rows::codes;
 use super::target::Target;
+use crate::accessors::options;
 use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, number_of, rule_sentences};
 use crate::data::{BinaryData, VectorKind};
 use crate::dataset::{Content, Dataset};
@@ -17,21 +18,23 @@ use crate::stats::Share;
 /// The failure probability of the interval of a class's coverage.
 const COVERAGE_ALPHA: f64 = 0.05;
 
-/// What prediction sets are to guarantee.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SetOptions {
-    /// The probability that the true class is not in the set.
-    pub alpha: f64,
-    /// Whether it is for the rows of every class, rather than for all rows taken together. `None` for every class if there are two: taken
-    /// together, a frequent class alone can meet it.
-    pub by_class: Option<bool>,
-    /// The confidence over the draw of the rows that at most alpha of all new rows are missed; `None` for coverage on average.
-    pub confidence: Option<f64>,
-    /// Whether the predicted class is always in the set.
-    pub never_empty: bool,
-    /// What is compared; `None` for the margin of codes of logits, and otherwise the probability.
-    pub class_score: Option<ConformityScore>,
+options! {
+    /// What prediction sets are to guarantee.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct SetOptions {
+        /// The probability that the true class is not in the set.
+        pub alpha: f64 = 0.1,
+        /// Whether it is for the rows of every class, rather than for all rows taken together. `None` for every class if there are two: taken
+        /// together, a frequent class alone can meet it.
+        pub by_class: Option<bool> = None,
+        /// The confidence over the draw of the rows that at most alpha of all new rows are missed; `None` for coverage on average.
+        pub confidence: Option<f64> = None,
+        /// Whether the predicted class is always in the set.
+        pub never_empty: bool = false,
+        /// What is compared; `None` for the margin of codes of logits, and otherwise the probability.
+        pub class_score: Option<ConformityScore> = None,
+    }
 }
 
 /// Prediction sets that were found, and the artifact that has them.
@@ -86,12 +89,6 @@ impl SetSummary {
             least.count,
             number_of(least.n, "row")
         )))
-    }
-}
-
-impl Default for SetOptions {
-    fn default() -> Self {
-        Self { alpha: 0.1, by_class: None, confidence: None, never_empty: false, class_score: None }
     }
 }
 

@@ -7,6 +7,7 @@ use super::error::JobError;
 use super::facts::Written;
 use super::rows::codes;
 use super::target::Target;
+use crate::accessors::options;
 use crate::artifact::{PointsFacts, PointsOnDevice, StoredArtifact, rule_sentences};
 use crate::data::BinaryData;
 use crate::dataset::{Content, Dataset};
@@ -16,24 +17,26 @@ use crate::operating::{
 use crate::options_error::OptionsError;
 use crate::stats::{Clusters, Interval, Seed, f32_floor};
 
-/// What thresholds are to guarantee.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ThresholdOptions {
-    /// At least this share of class 1 is raised, or at least not cleared.
-    pub sensitivity: Option<f64>,
-    /// At least this share of class 0 is not raised.
-    pub specificity: Option<f64>,
-    /// The confidence of each of the two, over the draw of the rows.
-    pub confidence: f64,
-    /// How groups come to their thresholds.
-    pub sharing: Sharing,
-    /// The share of class 1 where the device is used: what can be guaranteed of the predictive values there.
-    pub prevalence: Option<f64>,
-    /// Whether a score between two thresholds raises the alarm.
-    pub refer_raises: bool,
-    /// The seed of the row that is drawn from each cluster.
-    pub seed: Seed,
+options! {
+    /// What thresholds are to guarantee.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct ThresholdOptions {
+        /// At least this share of class 1 is raised, or at least not cleared.
+        pub sensitivity: Option<f64> = None,
+        /// At least this share of class 0 is not raised.
+        pub specificity: Option<f64> = None,
+        /// The confidence of each of the two, over the draw of the rows.
+        pub confidence: f64 = 0.95,
+        /// How groups come to their thresholds.
+        pub sharing: Sharing = Sharing::Own,
+        /// The share of class 1 where the device is used: what can be guaranteed of the predictive values there.
+        pub prevalence: Option<f64> = None,
+        /// Whether a score between two thresholds raises the alarm.
+        pub refer_raises: bool = false,
+        /// The seed of the row that is drawn from each cluster.
+        pub seed: Seed = 0,
+    }
 }
 
 /// Thresholds that were found, and the artifact that has them.
@@ -81,20 +84,6 @@ pub struct GroupThreshold {
     pub specificity_bounds: Option<Interval>,
     /// What is guaranteed of predictive values; `None` without a prevalence.
     pub predictive_values: Option<PredictiveValues>,
-}
-
-impl Default for ThresholdOptions {
-    fn default() -> Self {
-        Self {
-            sensitivity: None,
-            specificity: None,
-            confidence: 0.95,
-            sharing: Sharing::Own,
-            prevalence: None,
-            refer_raises: false,
-            seed: 0,
-        }
-    }
 }
 
 /// Finds thresholds of binary scores, and writes them into an artifact. Of clusters one row each counts.

@@ -14,24 +14,19 @@ use super::outcomes::OutcomeHistogram;
 use super::spiegelhalter::Spiegelhalter;
 use super::spline::SplineRecalibration;
 use super::undefined::Figure;
-use crate::accessors::builders;
+use crate::accessors::options;
 use crate::assess::{AssessOptions, Bootstrap, Prediction};
 use crate::stats::{Clusters, Interval};
 
-/// How to validate.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClinicalOptions<'a> {
-    /// What regressions on logits do with probabilities of exactly 0 or 1.
-    pub extremes: ExtremeProbs,
-    /// Thresholds to mark in the decision curve, such as those of a decision rule.
-    pub thresholds: &'a [f64],
-}
-
-builders! {
-    ClinicalOptions<'a> {
-        extremes: ExtremeProbs,
-        thresholds: &'a [f64],
+options! {
+    /// How to validate.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct ClinicalOptions<'a> {
+        /// What regressions on logits do with probabilities of exactly 0 or 1.
+        pub extremes: ExtremeProbs = ExtremeProbs::default(),
+        /// Thresholds to mark in the decision curve, such as those of a decision rule.
+        pub thresholds: &'a [f64] = &[],
     }
 }
 

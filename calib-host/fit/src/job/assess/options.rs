@@ -1,6 +1,6 @@
 //! How data are assessed.
 
-use crate::accessors::builders;
+use crate::accessors::options;
 use crate::assess::{
     AssessOptions as Metrics, Binning, Bootstrap, ClinicalOptions, ExtremeProbs, IntervalKind,
 };
@@ -10,63 +10,31 @@ use crate::stats::Clusters;
 /// More resamples say nothing that these do not.
 const MOST_RESAMPLES: usize = 100_000;
 
-/// How data are assessed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct AssessOptions {
-    /// How probabilities are grouped for calibration errors.
-    pub binning: Binning,
-    /// The norm of `lp_ce`, at least 1.
-    pub norm: f64,
-    /// One minus the coverage of intervals.
-    pub alpha: f64,
-    /// The number of bootstrap resamples; 0 for no bootstrap intervals.
-    pub resamples: usize,
-    /// How bootstrap intervals are made.
-    pub intervals: IntervalKind,
-    /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomized artifact needs.
-    pub seed: u64,
-    /// How many of the most probable classes of a vector are assessed as well.
-    pub top_k: Option<u16>,
-    /// What is done with probabilities of exactly 0 or 1, which have no logit.
-    pub extremes: ExtremeProbs,
-    /// Whether rows are assessed that the artifact was fitted to: every figure is then optimistically biased.
-    pub same_rows: bool,
-    /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artifact keeps no other hash of them.
-    pub data_sha256: Option<[u8; 32]>,
-}
-
-builders! {
-    AssessOptions {
-        binning: Binning,
-        norm: f64,
-        alpha: f64,
-        resamples: usize,
-        intervals: IntervalKind,
-        seed: u64,
-        top_k: Option<u16>,
-        extremes: ExtremeProbs,
-        same_rows: bool,
-        data_sha256: Option<[u8; 32]>,
-    }
-}
-
-impl Default for AssessOptions {
-    /// 15 bins of equal width, the norm 2, and intervals at 95 % without a bootstrap.
-    fn default() -> Self {
-        let Metrics { binning, norm, alpha, .. } = Metrics::default();
-        Self {
-            binning,
-            norm,
-            alpha,
-            resamples: 0,
-            intervals: IntervalKind::Percentile,
-            seed: 0,
-            top_k: None,
-            extremes: ExtremeProbs::LeaveOut,
-            same_rows: false,
-            data_sha256: None,
-        }
+options! {
+    /// How data are assessed.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct AssessOptions {
+        /// How probabilities are grouped for calibration errors.
+        pub binning: Binning = Metrics::default().binning,
+        /// The norm of `lp_ce`, at least 1.
+        pub norm: f64 = Metrics::default().norm,
+        /// One minus the coverage of intervals.
+        pub alpha: f64 = Metrics::default().alpha,
+        /// The number of bootstrap resamples; 0 for no bootstrap intervals.
+        pub resamples: usize = 0,
+        /// How bootstrap intervals are made.
+        pub intervals: IntervalKind = IntervalKind::Percentile,
+        /// The seed of the bootstrap, of the tuples that `vus` draws, and of the random words that a randomized artifact needs.
+        pub seed: u64 = 0,
+        /// How many of the most probable classes of a vector are assessed as well.
+        pub top_k: Option<u16> = None,
+        /// What is done with probabilities of exactly 0 or 1, which have no logit.
+        pub extremes: ExtremeProbs = ExtremeProbs::LeaveOut,
+        /// Whether rows are assessed that the artifact was fitted to: every figure is then optimistically biased.
+        pub same_rows: bool = false,
+        /// The SHA-256 of the files that the rows come from. It tells the rows of the fit if the artifact keeps no other hash of them.
+        pub data_sha256: Option<[u8; 32]> = None,
     }
 }
 

@@ -5,6 +5,7 @@ use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
 
 use super::error::NotFitted;
 use super::method_name::{ClassScore, TableWidth};
+use crate::accessors::options;
 use crate::artifact::Monitoring;
 use crate::binary::BinaryMethod;
 use crate::data::BinaryData;
@@ -46,148 +47,74 @@ impl From<BinaryMethod> for MethodChoice {
     }
 }
 
-/// What is fitted, what it states, and how it is written.
-///
-/// ```
-/// use calib_fit::job::FitOptions;
-/// use calib_fit::{BinaryMethod, Umd};
-///
-/// let options = FitOptions::default().method(BinaryMethod::Umd(Umd::new(10))).alpha(0.05);
-/// assert_eq!((options.alpha, options.candidates), (0.05, 1));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FitOptions {
-    /// The method.
-    pub method: MethodChoice,
-    /// The reduction of several classes; for a matrix without one the method is for whole vectors, or left open.
-    pub reduction: Option<Reduction>,
-    /// What the score of a predicted class is.
-    pub class_score: ClassScore,
-    /// The probability, over the draw of the points, with which the guarantee may fail.
-    pub alpha: f64,
-    /// How the guarantee's epsilon follows from the labels.
-    pub bound: GuaranteeBound,
-    /// Among how many choices of method and bins this one was chosen by these labels.
-    pub candidates: u32,
-    /// The sum of the alphas of earlier calibrations in the field.
-    pub alpha_spent: f64,
-    /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if bins have no guarantee themselves:
-    /// they need rows that count the same, of one classifier, and a score that is calibrated separately.
-    pub intervals: bool,
-    /// Whether a band around the calibration curve is stored ([`bands`](crate::bands)), of one score whose rows count the same. By default it
-    /// is beside intervals, if there are 500 rows.
-    pub band: Option<bool>,
-    /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
-    pub seed: Seed,
-    /// The form of the tables.
-    pub table: TableWidth,
-    /// The classifier that the scores come from.
-    pub classifier: Option<ClassifierId>,
-    /// How new the calibrator is.
-    pub counter: u32,
-    /// What monitors on the device compare with, if there are to be any.
-    pub monitors: Option<MonitorOptions>,
-    /// The actions of a decision rule, and the rule.
-    pub decision: Option<(Actions, Rule)>,
-    /// The hash of the files of the rows; without one that of the rows' hash is stored.
-    pub data_sha256: Option<[u8; 32]>,
-}
-
-/// What monitors on a device compare with, and how rare their false alarms are.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MonitorOptions {
-    /// The number of separate bins; `None` for those of the tables.
-    pub bins: Option<u16>,
-    /// Scores of the same kind that they compare with in place of those of the calibration.
-    pub scores: Option<Vec<f32>>,
-    /// How rare false alarms are: [`Monitoring`].
-    pub shift: u32,
-    /// As there.
-    pub change: u32,
-    /// As there.
-    pub guarantee: u32,
-    /// What a device does on an alarm.
-    pub action: Option<MonitorAction>,
-}
-
-impl Default for MonitorOptions {
-    fn default() -> Self {
-        let Monitoring { shift, change, guarantee, action, .. } = Monitoring::default();
-        Self { bins: None, scores: None, shift, change, guarantee, action }
+options! {
+    converting
+    /// What is fitted, what it states, and how it is written.
+    ///
+    /// ```
+    /// use calib_fit::job::FitOptions;
+    /// use calib_fit::{BinaryMethod, Umd};
+    ///
+    /// let options = FitOptions::default().method(BinaryMethod::Umd(Umd::new(10))).alpha(0.05);
+    /// assert_eq!((options.alpha, options.candidates), (0.05, 1));
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct FitOptions {
+        /// The method.
+        pub method: MethodChoice = MethodChoice::Auto,
+        /// The reduction of several classes; for a matrix without one the method is for whole vectors, or left open.
+        pub reduction: Option<Reduction> = None,
+        /// What the score of a predicted class is.
+        pub class_score: ClassScore = ClassScore::Softmax,
+        /// The probability, over the draw of the points, with which the guarantee may fail.
+        pub alpha: f64 = 0.1,
+        /// How the guarantee's epsilon follows from the labels.
+        pub bound: GuaranteeBound = GuaranteeBound::Exact,
+        /// Among how many choices of method and bins this one was chosen by these labels.
+        pub candidates: u32 = 1,
+        /// The sum of the alphas of earlier calibrations in the field.
+        pub alpha_spent: f64 = 0.0,
+        /// Whether exact intervals of ranges of the score are stored ([`intervals`](crate::intervals)) if bins have no guarantee themselves:
+        /// they need rows that count the same, of one classifier, and a score that is calibrated separately.
+        pub intervals: bool = true,
+        /// Whether a band around the calibration curve is stored ([`bands`](crate::bands)), of one score whose rows count the same. By default it
+        /// is beside intervals, if there are 500 rows.
+        pub band: Option<bool> = None,
+        /// The seed of whatever is drawn at random: the rows of clusters, and the parts of samples.
+        pub seed: Seed = 0,
+        /// The form of the tables.
+        pub table: TableWidth = TableWidth::F32,
+        /// The classifier that the scores come from.
+        pub classifier: Option<ClassifierId> = None,
+        /// How new the calibrator is.
+        pub counter: u32 = 0,
+        /// What monitors on the device compare with, if there are to be any.
+        pub monitors: Option<MonitorOptions> = None,
+        /// The actions of a decision rule, and the rule.
+        pub decision: Option<(Actions, Rule)> = None,
+        /// The hash of the files of the rows; without one that of the rows' hash is stored.
+        pub data_sha256: Option<[u8; 32]> = None,
     }
 }
 
-impl Default for FitOptions {
-    fn default() -> Self {
-        Self {
-            method: MethodChoice::Auto,
-            reduction: None,
-            class_score: ClassScore::Softmax,
-            alpha: 0.1,
-            bound: GuaranteeBound::Exact,
-            candidates: 1,
-            alpha_spent: 0.0,
-            intervals: true,
-            band: None,
-            seed: 0,
-            table: TableWidth::F32,
-            classifier: None,
-            counter: 0,
-            monitors: None,
-            decision: None,
-            data_sha256: None,
-        }
+options! {
+    /// What monitors on a device compare with, and how rare their false alarms are.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct MonitorOptions {
+        /// The number of separate bins; `None` for those of the tables.
+        pub bins: Option<u16> = None,
+        /// Scores of the same kind that they compare with in place of those of the calibration.
+        pub scores: Option<Vec<f32>> = None,
+        /// How rare false alarms are: [`Monitoring`].
+        pub shift: u32 = Monitoring::default().shift,
+        /// As there.
+        pub change: u32 = Monitoring::default().change,
+        /// As there.
+        pub guarantee: u32 = Monitoring::default().guarantee,
+        /// What a device does on an alarm.
+        pub action: Option<MonitorAction> = None,
     }
-}
-
-/// Builder methods, one a field.
-macro_rules! builders {
-    ($($(#[$doc:meta])* $field:ident: $type:ty),+ $(,)?) => {
-        impl FitOptions {
-            $($(#[$doc])*
-            #[must_use]
-            pub fn $field(mut self, $field: impl Into<$type>) -> Self {
-                self.$field = $field.into();
-                self
-            })+
-        }
-    };
-}
-
-builders! {
-    /// The same with this method.
-    method: MethodChoice,
-    /// The same under this reduction.
-    reduction: Option<Reduction>,
-    /// The same with this score of a predicted class.
-    class_score: ClassScore,
-    /// The same with a guarantee that may fail with this probability.
-    alpha: f64,
-    /// The same with a guarantee by this bound.
-    bound: GuaranteeBound,
-    /// The same, chosen among so many.
-    candidates: u32,
-    /// The same after earlier calibrations with these alphas in sum.
-    alpha_spent: f64,
-    /// The same with exact intervals of ranges of the score, or without.
-    intervals: bool,
-    /// The same with a band around the calibration curve, or without.
-    band: Option<bool>,
-    /// The same with this seed.
-    seed: Seed,
-    /// The same with tables of this form.
-    table: TableWidth,
-    /// The same for this classifier.
-    classifier: Option<ClassifierId>,
-    /// The same with this counter.
-    counter: u32,
-    /// The same with these monitors.
-    monitors: Option<MonitorOptions>,
-    /// The same with the rule of these actions.
-    decision: Option<(Actions, Rule)>,
-    /// The same with the hash of the rows' files.
-    data_sha256: Option<[u8; 32]>,
 }
 
 impl FitOptions {
