@@ -333,11 +333,6 @@ impl Dataset {
         &self.content
     }
 
-    /// Takes the scores and outcomes.
-    pub fn into_content(self) -> Content {
-        self.content
-    }
-
     /// Returns the encoding of the codes that scores are on the device; `None` for floats.
     pub fn encoding(&self) -> Option<ScoreEncoding> {
         self.encoding

@@ -13,8 +13,8 @@ use calib_fit::fit::parameter_of;
 use calib_fit::job::{FitOptions, fit};
 use calib_fit::stats::clopper_pearson;
 use calib_fit::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, ReductionOptions, ScoreKind, StoredArtifact,
-    TopLabelData, Umd, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, Isotonic, Problems, ReductionOptions, ScoreKind,
+    StoredArtifact, Umd, artifact_bytes, fit_binary, fit_reduction,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -389,9 +389,9 @@ fn what_has_no_prevalence_is_refused() {
     assert_eq!(adjusted(&line, &adjustment), Err(AdjustError::Interpolated));
 
     let predictions =
-        TopLabelData::new(vec![0, 0, 1, 1], vec![0.5, 0.75, 0.5, 0.75], &[0, 1, 1, 0], 2).unwrap();
+        Problems::of_predictions(&[0, 0, 1, 1], &[0.5, 0.75, 0.5, 0.75], &[0, 1, 1, 0], 2).unwrap();
     let options = ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default()));
-    let classes = stored(&fit_top_label(&predictions, &options, 0.1).unwrap(), false);
+    let classes = stored(&fit_reduction(&predictions, &options, 0.1).unwrap(), false);
     assert_eq!(adjusted(&classes, &adjustment), Err(AdjustError::Reduction(Reduction::TopLabel)));
 
     let fit = fit_binary(&data(800, false), &BinaryMethod::Umd(Umd::new(6)), 0.97).unwrap();

@@ -3,7 +3,7 @@
 use calib_core::wire::{ReplyBody, RequestBody, Values};
 use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, Umd, artifact_bytes, fit_binary, fit_reduction,
 };
 use calib_tests::classifier::Case;
 use calib_tests::{Board, image_size};
@@ -100,5 +100,5 @@ fn top_label_on_every_board() {
     let case = harness::digits();
     let data = top_label_data(case);
     let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30));
-    on_every_board(case, &[fit_top_label(&data, &options, 0.1).unwrap()]);
+    on_every_board(case, &[fit_reduction(&data, &options, 0.1).unwrap()]);
 }

@@ -4,8 +4,8 @@ use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::job::{MethodName, NamedMethod, ScalingName};
 use calib_host::names::Named;
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, ScoreKind, Umd, artifact_bytes, fit_binary,
-    fit_top_label, intervals,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, ScoreKind, Umd, artifact_bytes, fit_binary, fit_reduction,
+    intervals,
 };
 use calib_tests::Board;
 use calib_tests::classifier::Case;
@@ -84,7 +84,7 @@ fn digits() {
     let data = top_label_data(case);
     let umd = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30));
     let isotonic = ReductionOptions::new(BinaryMethod::Isotonic(Isotonic::default())).rows_per_bin(Some(50));
-    let fits = [umd, isotonic].map(|options| fit_top_label(&data, &options, 0.1).unwrap());
+    let fits = [umd, isotonic].map(|options| fit_reduction(&data, &options, 0.1).unwrap());
     host_and_device_agree(case, &fits[..1], 10_000);
     host_and_device_agree(case, &fits[1..], 1000);
 }

@@ -6,8 +6,8 @@ use std::fs;
 use calib_host::artifact::{CostBasis, DeviceCost, device_costs};
 use calib_host::binary::ScalingMethod;
 use calib_host::{
-    ArtifactOptions, BinaryData, BinaryMethod, Fit, ReductionOptions, StoredArtifact, TopLabelData, Umd,
-    artifact_bytes, fit_binary, fit_top_label,
+    ArtifactOptions, BinaryData, BinaryMethod, Fit, Problems, ReductionOptions, StoredArtifact, Umd,
+    artifact_bytes, fit_binary, fit_reduction,
 };
 
 /// How far the figures of the host may be from the committed counts.
@@ -78,11 +78,11 @@ fn functions_cost_what_was_measured_and_what_is_around_a_lookup() {
 fn ten_classes_cost_what_was_measured() {
     let n = 3000u16;
     let classes: Vec<u16> = (0..n).map(|i| i % 10).collect();
-    let scores = (0..n).map(|i| f64::from(f32::from(i) / f32::from(n))).collect();
+    let scores: Vec<f64> = (0..n).map(|i| f64::from(f32::from(i) / f32::from(n))).collect();
     let labels: Vec<i64> = (0..n).map(|i| i64::from((i % 10 + u16::from(i % 7 > 3)) % 10)).collect();
-    let data = TopLabelData::new(classes, scores, &labels, 10).unwrap();
+    let data = Problems::of_predictions(&classes, &scores, &labels, 10).unwrap();
     let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(15)));
-    let fit = fit_top_label(&data, &options, 0.1).unwrap();
+    let fit = fit_reduction(&data, &options, 0.1).unwrap();
     let got = costs(&fit);
     assert_eq!(got.len(), 2);
     for (cost, function) in got.iter().zip(["top_label_probs", "top_label_logits"]) {

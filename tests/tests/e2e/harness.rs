@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::{env, fs};
 
 use calib_classifier::linear::{AlarmRule, LinearModel};
+use calib_core::artifact::Reduction;
 use calib_core::wire::RequestBody;
 use calib_core::{Artifact, ClassifierId, Outcome};
-use calib_host::{BinaryData, StoredArtifact, TopLabelData, VectorKind, Vectors};
+use calib_host::{BinaryData, Problems, StoredArtifact, VectorKind, Vectors};
 use calib_tests::classifier::Case;
 use calib_tests::{
     Board, Emulator, Parity, asked, bare_scores, build_firmware_of, classified_rows, code_vectors, margins,
@@ -40,13 +41,13 @@ pub(crate) fn binary_data(case: &Case) -> BinaryData {
 }
 
 /// The predicted classes of the calibration rows.
-pub(crate) fn top_label_data(case: &Case) -> TopLabelData {
+pub(crate) fn top_label_data(case: &Case) -> Problems {
     let rows = &case.calibration;
     let logits: Vec<f32> = rows.features.iter().flat_map(|row| case.model.logits(row).unwrap()).collect();
     let classes = case.model.parameters().bias.len();
     let vectors = Vectors::new(logits, classes, VectorKind::Logits).unwrap();
     let labels: Vec<i64> = rows.labels.iter().map(|&label| label.into()).collect();
-    TopLabelData::from_vectors(&vectors, &labels).unwrap()
+    Problems::new(&vectors, &labels, Reduction::TopLabel).unwrap()
 }
 
 /// How many inputs are drawn at random where `all` of them are to agree: all in `cargo xtask verify`, which says so by

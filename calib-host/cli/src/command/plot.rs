@@ -145,8 +145,8 @@ impl Run for PlotCommand {
         let options = AssessOptions::default().clusters(clusters);
         let both = assess_before_after(&rows.before, &rows.after, rows.kind, &options, &options);
         warnings.extend(prediction_warning(&rows.before, clusters));
-        let evidence = rows.evidence(&artifact.stored.artifact(), &both, clusters);
-        warnings.extend(evidence.iter().map(ToString::to_string));
+        let judged = rows.judged(&artifact.stored.artifact(), &both, clusters, options.alpha);
+        warnings.extend(judged.evidence.iter().map(ToString::to_string));
         cx.warn(&warnings)?;
         let resamples = self.is_banded().then_some(RESAMPLES);
         let plot =

@@ -3,7 +3,7 @@
 use calib_core::artifact::{Guarantee, Header, Provenance, Reduction, SectionKind, WriteError};
 
 use super::error::AdjustError;
-use super::ranges::{AdjustedBand, AdjustedRanges};
+use super::ranges::{AdjustedRanges, adjusted_band};
 use super::shift::Shift;
 use super::table::{Adjusted, method_after};
 use crate::accessors::builders;
@@ -105,7 +105,7 @@ pub fn adjusted(before: &StoredArtifact, adjustment: &Adjustment) -> Result<Vec<
         None => None,
     };
     let band = match artifact.band().filter(|_| !adjustment.is_estimated) {
-        Some(found) => Some(AdjustedBand::of(found, both(found.alpha(), shift.alpha())?, shift)),
+        Some(found) => Some(adjusted_band(found, both(found.alpha(), shift.alpha())?, shift)),
         None => None,
     };
     let kept = kept_parameters(old.provenance.parameters);

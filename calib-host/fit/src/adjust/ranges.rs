@@ -2,10 +2,11 @@
 
 use calib_core::ProbInterval;
 use calib_core::artifact::{
-    ArtifactWriter, Band, BandParts, BandSide, Rate, ScoreIntervalParts, ScoreIntervals, WriteError,
+    ArtifactWriter, Band, BandSide, Rate, ScoreIntervalParts, ScoreIntervals, WriteError,
 };
 
 use super::shift::Shift;
+use crate::artifact::DeviceBand;
 use crate::stats::Interval;
 
 /// The ranges of an artifact's only table, with intervals for another prevalence.
@@ -32,29 +33,14 @@ impl<'a> AdjustedRanges<'a> {
     }
 }
 
-/// The band of an artifact, for another prevalence.
-pub(super) struct AdjustedBand<'a> {
-    alpha: f32,
-    lower: (&'a [u32], Vec<f32>),
-    upper: (&'a [u32], Vec<f32>),
-}
-
-impl<'a> AdjustedBand<'a> {
-    /// Moves both sides. They hold except with probability `alpha`, with the interval of the calibration prevalence.
-    pub(super) fn of(found: Band<'a>, alpha: f32, shift: &Shift) -> Self {
-        let side = |side: BandSide<'a>, end: fn(ProbInterval) -> f32| {
-            (
-                side.edges(),
-                side.values().map(|value| end(moved(ProbInterval { lo: value, hi: value }, shift))).collect(),
-            )
-        };
-        Self { alpha, lower: side(found.lower(), |i| i.lo), upper: side(found.upper(), |i| i.hi) }
-    }
-
-    pub(super) fn write(&self, writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
-        let Self { alpha, lower, upper } = self;
-        writer.band(&BandParts { alpha: *alpha, lower: (lower.0, &lower.1), upper: (upper.0, &upper.1) })
-    }
+/// The band of an artifact, for another prevalence: both sides are moved. They hold except with probability `alpha`, with the interval of the
+/// calibration prevalence.
+pub(super) fn adjusted_band(found: Band<'_>, alpha: f32, shift: &Shift) -> DeviceBand {
+    let side = |side: BandSide<'_>, end: fn(ProbInterval) -> f32| {
+        let value = |value| end(moved(ProbInterval { lo: value, hi: value }, shift));
+        (side.edges().to_vec(), side.values().map(value).collect())
+    };
+    DeviceBand { alpha, lower: side(found.lower(), |i| i.lo), upper: side(found.upper(), |i| i.hi) }
 }
 
 /// An interval at the other prevalence, rounded outwards.

@@ -13,10 +13,10 @@ use crate::stats::{ScoreKind, f32_ceil, f32_floor};
 type Side = (Vec<u32>, Vec<f32>);
 
 /// What a band is written as.
-pub(super) struct DeviceBand {
-    alpha: f32,
-    lower: Side,
-    upper: Side,
+pub(crate) struct DeviceBand {
+    pub(crate) alpha: f32,
+    pub(crate) lower: Side,
+    pub(crate) upper: Side,
 }
 
 impl DeviceBand {
@@ -43,7 +43,7 @@ impl DeviceBand {
         Ok(Self { alpha: band.alpha() as f32, lower, upper: (edges, values) })
     }
 
-    pub(super) fn write(&self, writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
+    pub(crate) fn write(&self, writer: &mut ArtifactWriter<'_>) -> Result<(), WriteError> {
         let Self { alpha, lower, upper } = self;
         writer.band(&BandParts { alpha: *alpha, lower: (&lower.0, &lower.1), upper: (&upper.0, &upper.1) })
     }

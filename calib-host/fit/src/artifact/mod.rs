@@ -29,6 +29,7 @@ mod tables;
 mod vacuous;
 mod write;
 
+pub(crate) use band::DeviceBand;
 pub use code_type::CodeType;
 pub use cost::{CallInput, CoreCost, CostBasis, DeviceCost, device_costs};
 pub use derived::DerivedArtifact;

@@ -16,7 +16,6 @@ use super::figures::Figures;
 use super::prediction::PredictionKind;
 use super::proper::BrierSplit;
 use super::reliability::{self, ReliabilityBin};
-use super::roc::Roc;
 use crate::accessors::options;
 use crate::stats::{Clusters, Interval, effective_clopper_pearson, places, write};
 
@@ -316,17 +315,6 @@ pub(crate) struct Gathered<'g> {
     /// How many predictions gave probability 0 to what happened.
     pub(crate) clipped: u64,
     pub(crate) roc: Option<RocSummary>,
-}
-
-impl RocSummary {
-    pub(super) fn of(roc: &Roc) -> Self {
-        Self {
-            points: roc.points.len(),
-            hull_points: roc.hull.len(),
-            hull_auc: roc.hull_auc(),
-            isotonic_is_hull: roc.isotonic_is_hull(),
-        }
-    }
 }
 
 impl Gathered<'_> {

@@ -5,10 +5,8 @@ use serde::Serialize;
 
 use super::assessment::AssessOptions;
 use super::clinical::{ClinicalOptions, ClinicalValidation, validate};
-use super::evidence::{Evidence, brier_change, evidence, guarantee_test};
+use super::evidence::{Evidence, Judged, judge};
 use super::groups::RowGroups;
-use super::guarantee_test::GuaranteeTest;
-use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use super::prediction::{Prediction, PredictionKind};
 use super::vectors::ProbMatrix;
@@ -85,30 +83,21 @@ impl CalibratedRows {
         Self { margins: Some(margins), ..self }
     }
 
-    /// What the rows say against an artifact, as [`evidence`](evidence()) has it; margins have no Brier score and no log-loss to be better than.
-    pub fn evidence(
+    /// What the rows say of an artifact, as [`judge`] has it; margins have no Brier score and no log-loss to be better than.
+    pub fn judged(
         &self,
         artifact: &Artifact<'_>,
         both: &BeforeAfter,
         clusters: Option<&Clusters>,
-    ) -> Vec<Evidence> {
-        let mut found = evidence(artifact, both, &self.before, &self.after, clusters);
+        alpha: f64,
+    ) -> Judged {
+        let mut judged = judge(artifact, both, [&self.before, &self.after], clusters, alpha);
         if self.margins.is_some() {
-            found.retain(|evidence| !matches!(evidence, Evidence::Worse { .. } | Evidence::LogLoss { .. }));
+            judged.change = None;
+            judged
+                .evidence
+                .retain(|found| !matches!(found, Evidence::Worse { .. } | Evidence::LogLoss { .. }));
         }
-        found
-    }
-
-    /// What the rows say of the guarantee of an artifact.
-    pub fn guarantee(&self, artifact: &Artifact<'_>, clusters: Option<&Clusters>) -> GuaranteeTest {
-        guarantee_test(artifact, &self.before, &self.after, clusters)
-    }
-
-    /// The change in the Brier score, as [`brier_change`] has it; `None` of margins, too.
-    pub fn brier_change(&self, clusters: Option<&Clusters>, alpha: f64) -> Option<BrierChange> {
-        match self.margins {
-            Some(_) => None,
-            None => brier_change(&self.before, &self.after, clusters, alpha),
-        }
+        judged
     }
 }

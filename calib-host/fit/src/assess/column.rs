@@ -11,9 +11,8 @@ use super::cells::Cell;
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
 use super::proper::{BrierSplit, LOSS_UNIT, given, loss};
-use super::roc::TwiceArea;
 use crate::cancel;
-use crate::points::Group;
+use crate::points::{Concordance, Group};
 use crate::stats::{ExactSum, Units};
 
 /// Chunks that threads share out are of this many rows.
@@ -62,7 +61,7 @@ pub(crate) struct Sums {
     pub(crate) brier: ExactSum,
     pub(crate) loss: ExactSum,
     squares: ExactSum,
-    area: TwiceArea,
+    area: Concordance,
     range: PrefixRange,
 }
 

@@ -14,9 +14,9 @@ use super::prediction::{Prediction, PredictionKind};
 use super::proper::LOSS_UNIT;
 use super::rows_by_prob::{Mixed, OrderChange, RowsByProb};
 use crate::artifact::number_of;
-use crate::data::{BinaryData, Form};
+use crate::data::{BinaryData, with_points};
 use crate::error::FitError;
-use crate::points::{Concordance, Counted, Points, group};
+use crate::points::{Concordance, Points};
 use crate::stats::{Clusters, Interval, percent, shown};
 
 /// The seed with which the row of a cluster is drawn that bins are tested on.
@@ -107,8 +107,20 @@ pub enum Evidence {
     },
 }
 
-/// Tests the rows for evidence against the artifact that calibrated them, the weightiest first. `both` assesses
-/// `before` and `after`, which hold the same rows.
+/// What test rows say of the artifact that calibrated them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judged {
+    /// The evidence against the artifact, the weightiest first.
+    pub evidence: Vec<Evidence>,
+    /// The change in the Brier score; `None` of a single row or cluster, and of margins.
+    pub change: Option<BrierChange>,
+    /// What the rows say of the guarantee.
+    pub guarantee: GuaranteeTest,
+}
+
+/// Tests the rows for evidence against the artifact that calibrated them. `both` assesses
+/// `before` and `after`, which hold the same rows. The change in the Brier score has the two-sided level `alpha`.
 ///
 /// Each kind of evidence arises by chance in at most about one of a hundred data sets of independent rows. The bins'
 /// tests are exact binomial ones at that level over all bins (Bonferroni). For rows in `clusters`, the differences of a
@@ -117,7 +129,7 @@ pub enum Evidence {
 /// the rows of a cluster all said the same.
 ///
 /// ```
-/// use calib_fit::assess::{AssessOptions, Evidence, Prediction, PredictionKind, assess_before_after, evidence};
+/// use calib_fit::assess::{AssessOptions, Evidence, Prediction, PredictionKind, assess_before_after, judge};
 /// # use calib_fit::{BinaryData, BinaryMethod, StoredArtifact, Umd, artifact_bytes, fit_binary};
 /// # let scores = (0..400).map(|i| f64::from(i) / 400.0).collect();
 /// # let data = BinaryData::new(scores, (0..400).map(|i| i % 40 < i / 20).collect())?;
@@ -129,7 +141,7 @@ pub enum Evidence {
 /// let (before, after): (Vec<_>, Vec<_>) = (said(0.9).collect(), said(0.4).collect());
 /// let options = AssessOptions::default();
 /// let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
-/// let found = evidence(&stored.artifact(), &both, &before, &after, None);
+/// let found = judge(&stored.artifact(), &both, [&before, &after], None, 0.05).evidence;
 /// assert!(matches!(found[0], Evidence::Worse { brier, .. } if brier > 0.2));
 /// assert!(matches!(found[1], Evidence::ContradictedGuarantee { contradicted: 1, .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,75 +150,45 @@ pub enum Evidence {
 /// # Panics
 ///
 /// If there are no rows, or not the same number before and after and in the clusters.
-pub fn evidence(
+pub fn judge(
     artifact: &Artifact<'_>,
     both: &BeforeAfter,
-    before: &[Prediction],
-    after: &[Prediction],
+    [before, after]: [&[Prediction]; 2],
     clusters: Option<&Clusters>,
-) -> Vec<Evidence> {
-    assert!(!before.is_empty() && before.len() == after.len(), "the same rows before and after");
-    assert!(clusters.is_none_or(|clusters| clusters.rows() == after.len()), "every row has a cluster");
-    let Some(clusters) = clusters else {
-        let mut changed = ChangedRows::default();
-        before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
-        let rows_by_prob = RowsByProb::of_rows(before, after, &(0..after.len()).collect::<Vec<_>>());
-        return evidence_of_changes(artifact, both, &changed, &rows_by_prob);
-    };
-    let mut independent = ChangedRows::default();
-    let drawn = clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key()));
-    drawn.iter().for_each(|&row| independent.add(before[row].prob, &after[row]));
-    let rows_by_prob = RowsByProb::of_rows(before, after, &drawn);
-    let prob = after.first().map(|row| row.prob).filter(|&prob| after.iter().all(|row| row.prob == prob));
-    let mut found = Vec::new();
-    let log_loss = || log_loss_rises(&change_of_clusters(logarithmic, before, after, clusters));
-    found.extend(worse(&change_of_clusters(squared, before, after, clusters)).or_else(log_loss));
-    found.extend(contradicted_guarantee(artifact, &independent));
-    found.extend(coarse(artifact, &rows_by_prob));
-    found.extend(order(both, prob, clusters.effective_rows()));
-    found
-}
-
-/// What rows say of the guarantee of the artifact that calibrated them; of rows in `clusters` one of each.
-///
-/// # Panics
-///
-/// If there are not the same number of rows before and after and in the clusters.
-pub fn guarantee_test(
-    artifact: &Artifact<'_>,
-    before: &[Prediction],
-    after: &[Prediction],
-    clusters: Option<&Clusters>,
-) -> GuaranteeTest {
+    alpha: f64,
+) -> Judged {
     assert_eq!(before.len(), after.len(), "the same rows before and after");
+    assert!(clusters.is_none_or(|clusters| clusters.rows() == after.len()), "every row has a cluster");
     let rows = match clusters {
         Some(clusters) => clusters.one_row_each(DRAW_SEED, |a, b| after[a].key().cmp(&after[b].key())),
         None => (0..after.len()).collect(),
     };
     let mut changed = ChangedRows::default();
-    rows.into_iter().for_each(|row| changed.add(before[row].prob, &after[row]));
-    changed.guarantee(artifact)
+    rows.iter().for_each(|&row| changed.add_times(before[row].prob, &after[row], 1));
+    changed.clusters = clusters.map(|clusters| ChangedClusters::of(before, after, clusters));
+    changed.judge(artifact, both, &RowsByProb::of_rows(before, after, &rows), alpha)
 }
 
-/// As [`evidence`] of independent rows, from what is counted of them: in any order, and in the order of their scores.
-///
-/// # Panics
-///
-/// If there are no rows.
-pub fn evidence_of_changes(
-    artifact: &Artifact<'_>,
-    both: &BeforeAfter,
-    changed: &ChangedRows,
-    rows_by_prob: &RowsByProb,
-) -> Vec<Evidence> {
-    assert!(changed.n > 0, "rows before and after");
-    let mut found = Vec::new();
-    let log_loss = || log_loss_rises(&changed.log_loss.change(changed.n, changed.hits));
-    found.extend(worse(&changed.change()).or_else(log_loss));
-    found.extend(contradicted_guarantee(artifact, changed));
-    found.extend(coarse(artifact, rows_by_prob));
-    found.extend(order(both, changed.only_prob(), both.before.n));
-    found
+/// What is counted of clusters beside one row of each.
+#[derive(Clone, Debug)]
+struct ChangedClusters {
+    brier: MeanChange,
+    log_loss: MeanChange,
+    /// The probability of all rows after; `None` if there are several.
+    only_prob: Option<f64>,
+    effective_rows: u64,
+}
+
+impl ChangedClusters {
+    fn of(before: &[Prediction], after: &[Prediction], clusters: &Clusters) -> Self {
+        let prob = after[0].prob;
+        Self {
+            brier: change_of_clusters(squared, before, after, clusters),
+            log_loss: change_of_clusters(logarithmic, before, after, clusters),
+            only_prob: after.iter().all(|row| row.prob == prob).then_some(prob),
+            effective_rows: clusters.effective_rows(),
+        }
+    }
 }
 
 /// What is counted of independent rows before and after calibration, in any order.
@@ -220,15 +202,12 @@ pub struct ChangedRows {
     bins: RowsOfBins,
     /// The lowest and the highest probability after.
     range: Option<(f64, f64)>,
+    /// If these are one row of each cluster.
+    clusters: Option<ChangedClusters>,
 }
 
 impl ChangedRows {
-    /// Counts a row: its probability before, and the prediction after.
-    pub fn add(&mut self, before: f64, after: &Prediction) {
-        self.add_times(before, after, 1);
-    }
-
-    /// Counts so many equal rows, at least one.
+    /// Counts so many equal rows, at least one: their probability before, and the prediction after.
     pub fn add_times(&mut self, before: f64, after: &Prediction, times: u64) {
         self.n += times;
         self.hits += if after.hit { times } else { 0 };
@@ -260,18 +239,38 @@ impl ChangedRows {
         self
     }
 
+    /// As [`judge`] of independent rows, from what is counted of them: in any order, and in the order of their scores.
+    ///
+    /// # Panics
+    ///
+    /// If there are no rows.
+    pub fn judge(
+        &self,
+        artifact: &Artifact<'_>,
+        both: &BeforeAfter,
+        rows_by_prob: &RowsByProb,
+        alpha: f64,
+    ) -> Judged {
+        assert!(self.n > 0, "rows before and after");
+        let (brier, log_loss, only_prob, rows) = match &self.clusters {
+            Some(of) => (of.brier, of.log_loss, of.only_prob, of.effective_rows),
+            None => (self.change(), self.log_loss.change(self.n, self.hits), self.only_prob(), both.before.n),
+        };
+        let mut evidence: Vec<Evidence> =
+            worse(&brier).or_else(|| log_loss_rises(&log_loss)).into_iter().collect();
+        evidence.extend(contradicted_guarantee(artifact, self));
+        evidence.extend(coarse(artifact, rows_by_prob));
+        evidence.extend(order(both, only_prob, rows));
+        Judged { evidence, change: brier.stated(alpha), guarantee: self.guarantee(artifact) }
+    }
+
     /// The probability of all rows after; `None` if there are several.
     fn only_prob(&self) -> Option<f64> {
         self.range.filter(|range| range.0 == range.1).map(|range| range.0)
     }
 
-    /// The change in the Brier score, as [`brier_change`] has it.
-    pub fn brier_change(&self, alpha: f64) -> Option<BrierChange> {
-        self.change().stated(alpha)
-    }
-
     /// What these rows say of the guarantee of an artifact.
-    pub fn guarantee(&self, artifact: &Artifact<'_>) -> GuaranteeTest {
+    fn guarantee(&self, artifact: &Artifact<'_>) -> GuaranteeTest {
         GuaranteeTest::of(artifact, &self.bins)
     }
 
@@ -279,27 +278,6 @@ impl ChangedRows {
     fn change(&self) -> MeanChange {
         self.brier.change(self.n, self.hits)
     }
-}
-
-/// The change in the Brier score, at a two-sided level of `alpha`; `None` of a single row or cluster. Rows in clusters that are independent of
-/// each other have the interval of the clusters' differences, and are better or worse by it.
-///
-/// # Panics
-///
-/// If there are not the same number of rows before and after and in the clusters.
-pub fn brier_change(
-    before: &[Prediction],
-    after: &[Prediction],
-    clusters: Option<&Clusters>,
-    alpha: f64,
-) -> Option<BrierChange> {
-    assert_eq!(before.len(), after.len(), "the same rows before and after");
-    if let Some(clusters) = clusters {
-        return change_of_clusters(squared, before, after, clusters).stated(alpha);
-    }
-    let mut changed = ChangedRows::default();
-    before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
-    changed.brier_change(alpha)
 }
 
 /// Tests the points that a calibrator is fitted to, before any row is held out: whether higher scores go with the other
@@ -321,12 +299,7 @@ pub fn brier_change(
 ///
 /// If points on a disk cannot be read back.
 pub fn evidence_of_fit(data: &BinaryData) -> Result<Option<Evidence>, FitError> {
-    match data.form() {
-        Form::Packed(points) => disorder(&Counted::new(&points[..])?),
-        Form::Sorted(points) => disorder(points),
-        Form::Spilled(points) => disorder(&Counted::new(&**points)?),
-        Form::Rows(rows) => disorder(&group(rows.clone())[..]),
-    }
+    with_points!(data, |points| disorder(points))
 }
 
 /// Whether the scores of points order their labels significantly in reverse, or not at all.
@@ -558,12 +531,12 @@ mod tests {
         let (before, after): (Vec<_>, Vec<_>) = test.iter().map(of).unzip();
         let options = AssessOptions::default();
         let both = assess_before_after(&before, &after, PredictionKind::Binary, &options, &options);
-        evidence(&artifact, &both, &before, &after, None)
+        judge(&artifact, &both, [&before, &after], None, 0.05).evidence
     }
 
     fn changed(before: &[Prediction], after: &[Prediction]) -> ChangedRows {
         let mut changed = ChangedRows::default();
-        before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, after));
+        before.iter().zip(after).for_each(|(before, after)| changed.add_times(before.prob, after, 1));
         changed
     }
 
@@ -782,9 +755,13 @@ mod tests {
                 let hit = rng.random::<f64>() < before;
                 // Its values are below the rates of their bins.
                 let after = if u < 0.5 { 0.2 * prevalence } else { 1.2 * prevalence };
-                rows.add(before, &Prediction { class: 1, prob: after, bin: u32::from(u >= 0.5), hit });
+                rows.add_times(
+                    before,
+                    &Prediction { class: 1, prob: after, bin: u32::from(u >= 0.5), hit },
+                    1,
+                );
             }
-            better += u32::from(rows.brier_change(0.05).unwrap().sign == Ordering::Less);
+            better += u32::from(rows.change().stated(0.05).unwrap().sign == Ordering::Less);
         }
         better
     }
@@ -808,9 +785,9 @@ mod tests {
             for _ in 0..1000 {
                 let after = 0.02 * rng.random::<f64>();
                 let hit = rng.random::<f64>() < after;
-                rows.add(4.0 * after, &Prediction { class: 1, prob: after, bin: 0, hit });
+                rows.add_times(4.0 * after, &Prediction { class: 1, prob: after, bin: 0, hit }, 1);
             }
-            found += u32::from(rows.brier_change(0.05).unwrap().sign == Ordering::Less);
+            found += u32::from(rows.change().stated(0.05).unwrap().sign == Ordering::Less);
         }
         assert!(found >= 150, "{found} of 200");
     }
@@ -833,7 +810,7 @@ mod tests {
         for i in 0..n {
             let (bin, prob) = (i % 4, values[i % 4]);
             let hit = rng.random::<f64>() < prob + shift;
-            rows.add(prob, &Prediction { class: 1, prob, bin: bin as u32, hit });
+            rows.add_times(prob, &Prediction { class: 1, prob, bin: bin as u32, hit }, 1);
         }
         (rows.guarantee(&artifact), artifact.header().guarantee.unwrap().epsilon.into())
     }
@@ -870,7 +847,7 @@ mod tests {
         for &(score, hit) in test {
             let bin = ranges.bin((score as f32).to_bits()) as u32;
             // The value is no matter.
-            changed.add(score, &Prediction { class: 1, prob: score.sqrt(), bin, hit });
+            changed.add_times(score, &Prediction { class: 1, prob: score.sqrt(), bin, hit }, 1);
         }
         (changed.guarantee(&artifact), contradicted_guarantee(&artifact, &changed))
     }

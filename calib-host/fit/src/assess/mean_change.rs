@@ -115,6 +115,7 @@ pub(super) fn logarithmic(prob: f64, hit: bool) -> f64 {
 }
 
 /// The mean of the rows' differences in a loss; `variance` is that of their sum.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct MeanChange {
     pub(super) mean: f64,
     pub(super) variance: f64,

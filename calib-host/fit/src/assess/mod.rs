@@ -52,9 +52,7 @@ pub use clinical::{
 };
 pub(crate) use column::Column;
 pub use column::cells;
-pub use evidence::{
-    ChangedRows, Evidence, brier_change, evidence, evidence_of_changes, evidence_of_fit, guarantee_test,
-};
+pub use evidence::{ChangedRows, Evidence, Judged, evidence_of_fit, judge};
 pub use few_events::FEWEST_EVENTS;
 pub use flaw::{Flaw, RuleInterval, flaws, flaws_under, unreached};
 pub use groups::{
@@ -74,4 +72,4 @@ pub use streaming::{StreamingAssessment, assess_before_after_streaming, assess_s
 pub use subject::assess;
 pub use validity::{Validity, ValidityStep};
 pub use vectors::{ProbMatrix, TopKAssessment, VectorAssessment, assess_top_k, assess_vectors};
-pub use verdict::{Judgment, Values, Verdict, VerdictInput, is_guaranteed};
+pub use verdict::{Judgment, Values, Verdict, is_guaranteed};

@@ -2,38 +2,8 @@
 
 use serde::Serialize;
 
+use super::assessment::RocSummary;
 use crate::points::{Block, Group, group, isotonic_blocks};
-
-/// Twice the area under a ROC curve, in units of (one positive) x (one negative), while probabilities ascend.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TwiceArea {
-    positives: u64,
-    negatives: u64,
-    area: u128,
-}
-
-impl TwiceArea {
-    /// Goes on past all points of one probability.
-    pub(crate) fn pass(&mut self, positives: u64, negatives: u64) {
-        // A pair with equal probabilities counts half.
-        self.area += u128::from(positives) * (2 * u128::from(self.negatives) + u128::from(negatives));
-        self.positives += positives;
-        self.negatives += negatives;
-    }
-
-    /// Goes on past points that are all above these.
-    pub(crate) fn then(&mut self, above: &Self) {
-        self.area += above.area + 2 * u128::from(above.positives) * u128::from(self.negatives);
-        self.positives += above.positives;
-        self.negatives += above.negatives;
-    }
-
-    /// The probability that a positive has a higher score than a negative, ties counting half; `None` without both.
-    pub(crate) fn auc(self) -> Option<f64> {
-        let pairs = u128::from(self.positives) * u128::from(self.negatives);
-        (pairs > 0).then(|| self.area as f64 / (2 * pairs) as f64)
-    }
-}
 
 /// How many negatives and positives have a score of at least some threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -69,9 +39,8 @@ impl Roc {
         if last.fp == 0 || last.tp == 0 {
             return None;
         }
-        let blocks = isotonic_blocks(groups);
-        let isotonic = cumulative(blocks.iter().rev().map(|block: &Block| (block.n, block.positives)));
-        Some(Self { hull: hull(&curve), points: curve, isotonic })
+        let isotonic = curve_of_blocks(&isotonic_blocks(groups));
+        Some(Self { hull: HullFromBelow::of(groups).hull(), points: curve, isotonic })
     }
 
     /// The number of negatives and of positives, at least 1 each.
@@ -151,18 +120,41 @@ impl HullFromBelow {
         self.corners.push(point);
     }
 
-    /// The number of corners, the area under the hull, and whether the curve of these isotonic blocks is the hull; `None` if the
-    /// labels are all equal.
-    pub(crate) fn finish(&self, blocks: &[Block]) -> Option<(usize, f64, bool)> {
-        let totals = self.totals();
-        if totals.fp == 0 || totals.tp == 0 {
-            return None;
-        }
-        let turned = |corner: &RocPoint| RocPoint { fp: totals.fp - corner.fp, tp: totals.tp - corner.tp };
-        let hull: Vec<RocPoint> = self.corners.iter().rev().map(turned).collect();
-        let isotonic = cumulative(blocks.iter().rev().map(|block: &Block| (block.n, block.positives)));
-        Some((hull.len(), area(&hull, totals), isotonic == hull))
+    fn of(groups: &[Group]) -> Self {
+        let mut hull = Self::default();
+        groups.iter().for_each(|group| hull.pass(group.positives, group.n - group.positives));
+        hull
     }
+
+    /// The corners, from (0, 0) on.
+    fn hull(&self) -> Vec<RocPoint> {
+        let totals = self.totals();
+        let turned = |corner: &RocPoint| RocPoint { fp: totals.fp - corner.fp, tp: totals.tp - corner.tp };
+        self.corners.iter().rev().map(turned).collect()
+    }
+
+    /// The curve in brief, of points with so many scores and these isotonic blocks; `None` if the labels are all equal.
+    pub(crate) fn summary(&self, scores: usize, blocks: &[Block]) -> Option<RocSummary> {
+        let (totals, hull) = (self.totals(), self.hull());
+        (totals.fp > 0 && totals.tp > 0).then(|| RocSummary {
+            points: scores + 1,
+            hull_points: hull.len(),
+            hull_auc: area(&hull, totals),
+            isotonic_is_hull: curve_of_blocks(blocks) == hull,
+        })
+    }
+}
+
+impl RocSummary {
+    /// Of points grouped by score, in ascending order; `None` if the labels are all equal.
+    pub(super) fn of_groups(groups: &[Group]) -> Option<Self> {
+        HullFromBelow::of(groups).summary(groups.len(), &isotonic_blocks(groups))
+    }
+}
+
+/// The ROC curve of isotonic blocks.
+fn curve_of_blocks(blocks: &[Block]) -> Vec<RocPoint> {
+    cumulative(blocks.iter().rev().map(|block| (block.n, block.positives)))
 }
 
 /// The running counts of (points, positives), from (0, 0) on.
@@ -174,20 +166,6 @@ fn cumulative(groups: impl Iterator<Item = (u64, u64)>) -> Vec<RocPoint> {
             here
         }))
         .collect()
-}
-
-/// The corners of the least concave curve above points that ascend in both coordinates.
-fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
-    let mut hull: Vec<RocPoint> = Vec::new();
-    for &point in points {
-        while let [.., before, last] = hull[..]
-            && !turns_right(before, last, point)
-        {
-            hull.pop();
-        }
-        hull.push(point);
-    }
-    hull
 }
 
 /// Whether the way from `a` over `b` to `c`, which all ascend, bends to the right at `b`.
@@ -204,6 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::points::Concordance;
 
     fn points(counts: &[(u64, u64)]) -> Vec<RocPoint> {
         counts.iter().map(|&(fp, tp)| RocPoint { fp, tp }).collect()
@@ -245,7 +224,7 @@ mod tests {
         /// The area in one ascending pass is the area under the curve, and the share of pairs in the right order.
         #[test]
         fn the_areas_agree(rows in proptest::collection::vec((0u32..9, any::<bool>()), 1..40)) {
-            let mut area = TwiceArea::default();
+            let mut area = Concordance::default();
             for score in 0..9 {
                 let of = |label| rows.iter().filter(|row| **row == (score, label)).count() as u64;
                 area.pass(of(true), of(false));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::assessment::{AssessOptions, Assessment, Gathered, RocSummary};
+use super::assessment::{AssessOptions, Assessment, Gathered};
 use super::binning::{Binning, Cutter};
 use super::cells::Cell;
 use super::clinical::{
@@ -141,12 +141,7 @@ fn assess_distinct(
     let frame = Frame { kind: PredictionKind::Binary, groups, cutter, p: options.norm };
     let tally = Tally { cells: cells.into_iter().map(|(_, cell)| cell).collect(), sums };
     let n = distinct.rows();
-    let roc = hull.finish(&validated.blocks).map(|(hull_points, hull_auc, isotonic_is_hull)| RocSummary {
-        points: distinct.len() + 1,
-        hull_points,
-        hull_auc,
-        isotonic_is_hull,
-    });
+    let roc = hull.summary(distinct.len(), &validated.blocks);
     let effective_of_bins = BTreeMap::new();
     let gathered =
         Gathered { frame: &frame, tally: &tally, n, effective: n, effective_of_bins, clipped, roc };

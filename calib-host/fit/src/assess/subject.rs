@@ -4,7 +4,6 @@ use super::assessment::{AssessOptions, Assessment, ClassAssessment, Gathered, Ro
 use super::column::{Column, Tally};
 use super::figures::Figures;
 use super::prediction::{Prediction, PredictionKind};
-use super::roc::Roc;
 use crate::stats::{Interval, Units};
 
 /// Assesses predictions.
@@ -130,7 +129,7 @@ impl Part {
             effective: column.effective_rows(units),
             effective_of_bins: column.effective_rows_of_bins(units),
             clipped: column.clipped(),
-            roc: Roc::of_groups(&column.by_prob()).as_ref().map(RocSummary::of),
+            roc: RocSummary::of_groups(&column.by_prob()),
         };
         gathered.assessment(options, intervals)
     }

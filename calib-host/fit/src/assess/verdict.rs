@@ -7,8 +7,8 @@ use calib_core::Artifact;
 use calib_core::artifact::{Header, Method, Reduction};
 use serde::Serialize;
 
-use super::evidence::Evidence;
-use super::guarantee_test::{GuaranteeOnRows, GuaranteeTest, RangeTest};
+use super::evidence::{Evidence, Judged};
+use super::guarantee_test::{GuaranteeOnRows, RangeTest};
 use super::mean_change::BrierChange;
 use super::paired::BeforeAfter;
 use crate::artifact::table_steps;
@@ -82,39 +82,16 @@ impl Values {
     }
 }
 
-/// What a verdict rests on.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct VerdictInput<'a> {
-    /// The metrics on the test rows.
-    pub metrics: &'a BeforeAfter,
-    /// The change in the Brier score, if scores are compared: [`VerdictInput::with_bootstrap`] takes the interval of a bootstrap.
-    pub change: Option<BrierChange>,
-    /// What the test rows say of the guarantee.
-    pub guarantee: GuaranteeTest,
-    /// One minus the coverage of that interval, and of those of the metrics.
-    pub alpha: f64,
-    /// What the test rows say against the artifact.
-    pub evidence: &'a [Evidence],
-}
-
-impl VerdictInput<'_> {
-    /// With the interval of the bootstrap, if there is one and there are enough events for one.
-    #[must_use]
-    pub fn with_bootstrap(self) -> Self {
-        let bootstrap = self.metrics.change.brier.interval;
-        let change = self.change.map(|change| BrierChange {
-            interval: change.interval.map(|interval| bootstrap.unwrap_or(interval)),
+impl Verdict {
+    /// Judges an artifact by the metrics on the test rows, and by what these say of it. The change in the Brier score has the interval of the
+    /// bootstrap, if there is one and there are enough events for one. Intervals have the coverage `1 - alpha`.
+    pub fn new(artifact: &Artifact<'_>, metrics: &BeforeAfter, judged: &Judged, alpha: f64) -> Self {
+        let Judged { evidence, change, guarantee: tested } = judged;
+        let bootstrap = metrics.change.brier.interval;
+        let change = change.map(|change| BrierChange {
+            interval: change.interval.map(|own| bootstrap.unwrap_or(own)),
             ..change
         });
-        Self { change, ..self }
-    }
-}
-
-impl Verdict {
-    /// Judges an artifact.
-    pub fn new(artifact: &Artifact<'_>, input: &VerdictInput<'_>) -> Self {
-        let &VerdictInput { metrics, change, guarantee: ref tested, alpha, evidence } = input;
         let is_worse = evidence.iter().any(|found| matches!(found, Evidence::Worse { .. }));
         let is_contradicted = evidence.iter().any(|found| {
             matches!(found, Evidence::ContradictedGuarantee { .. } | Evidence::ContradictedIntervals { .. })
@@ -142,7 +119,7 @@ impl Verdict {
         let values = Values::of(artifact);
         let unseen = tested.unseen.filter(|_| guarantee == GuaranteeOnRows::NotRefuted);
         let mut sentences = vec![
-            of_probabilities(probabilities, input),
+            of_probabilities(probabilities, metrics, change, alpha),
             of_guarantee(guarantee, artifact, (metrics.after.n, unseen)),
         ];
         sentences.extend(of_order(metrics, alpha));
@@ -254,11 +231,16 @@ pub fn is_guaranteed(artifact: &Artifact<'_>) -> bool {
         || artifact.score_intervals().is_some()
 }
 
-fn of_probabilities(judgment: Judgment, input: &VerdictInput<'_>) -> String {
-    let BeforeAfter { before, after, change } = input.metrics;
+fn of_probabilities(
+    judgment: Judgment,
+    metrics: &BeforeAfter,
+    stated: Option<BrierChange>,
+    alpha: f64,
+) -> String {
+    let BeforeAfter { before, after, change } = metrics;
     let change = change.brier.value;
     // With the digits in which they differ.
-    let digits = match input.change {
+    let digits = match stated {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => places(4, &[change, lo, hi]),
         Some(_) => places(4, &[change]),
         None => places(4, &[after.brier.value]),
@@ -267,8 +249,8 @@ fn of_probabilities(judgment: Judgment, input: &VerdictInput<'_>) -> String {
     let change =
         if format!("{change:.digits$}").contains(|c| ('1'..='9').contains(&c)) { change } else { 0.0 };
     let [from, to] = [before, after].map(|side| format!("{:.digits$}", side.brier.value));
-    let level = percent_of_success(input.alpha);
-    let by = match input.change {
+    let level = percent_of_success(alpha);
+    let by = match stated {
         Some(BrierChange { interval: Some(Interval { lo, hi }), .. }) => {
             format!(" (change {change:+.digits$}, {level}% interval [{lo:+.digits$}, {hi:+.digits$}])")
         }
@@ -355,8 +337,9 @@ fn of_guarantee(
 mod tests {
     use super::*;
     use crate::artifact::{StoredArtifact, artifact_bytes};
+    use crate::assess::GuaranteeTest;
     use crate::assess::{
-        AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after, brier_change,
+        AssessOptions, Bootstrap, IntervalKind, Prediction, PredictionKind, assess_before_after, judge,
     };
     use crate::binary::{BinaryMethod, Blend, Isotonic, Umd};
     use crate::data::BinaryData;
@@ -392,10 +375,8 @@ mod tests {
     ) -> Verdict {
         let change = sign.map(|sign| BrierChange { interval: metrics.change.brier.interval, sign });
         let guarantee = GuaranteeTest { is_refuted: false, is_shown, unseen: Some(0.3), ranges: Vec::new() };
-        Verdict::new(
-            &stored(true).artifact(),
-            &VerdictInput { metrics, change, guarantee, alpha: 0.05, evidence },
-        )
+        let judged = Judged { evidence: evidence.to_vec(), change, guarantee };
+        Verdict::new(&stored(true).artifact(), metrics, &judged, 0.05)
     }
 
     fn stored(guaranteed: bool) -> StoredArtifact {
@@ -426,7 +407,9 @@ mod tests {
                     .map(move |row| Prediction { class: 1, prob, bin: 0, hit: row % 2 == 0 })
                     .collect::<Vec<_>>()
             };
-            let change = brier_change(&said(before), &said(after), None, 0.05).unwrap();
+            let (artifact, both) = (stored(true), metrics(rows, [before, after], None));
+            let judged = judge(&artifact.artifact(), &both, [&said(before), &said(after)], None, 0.05);
+            let change = judged.change.unwrap();
             assert_eq!(change.sign, expected, "{rows} {before} {after}");
         }
         let metrics = metrics(20, [0.6, 0.55], Some(100));
@@ -490,18 +473,18 @@ mod tests {
         let advice = |method: BinaryMethod| {
             let guarantee =
                 GuaranteeTest { is_refuted: false, is_shown: true, unseen: None, ranges: Vec::new() };
-            let evidence = &[MIXED];
-            let input = VerdictInput { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence };
-            Verdict::new(&fitted(&method).artifact(), &input).sentences.pop().unwrap()
+            let judged = Judged { evidence: vec![MIXED], change: None, guarantee };
+            Verdict::new(&fitted(&method).artifact(), &metrics, &judged, 0.05).sentences.pop().unwrap()
         };
         assert!(advice(BinaryMethod::Umd(Umd::new(4))).contains("the method blend"));
         assert!(!advice(BinaryMethod::Blend(Blend::new(0))).contains("blend"));
 
         let guarantee =
             GuaranteeTest { is_refuted: false, is_shown: false, unseen: None, ranges: Vec::new() };
-        let input = VerdictInput { metrics: &metrics, change: None, guarantee, alpha: 0.05, evidence: &[] };
-        assert_eq!(Verdict::new(&stored(false).artifact(), &input).guarantee, GuaranteeOnRows::None);
-        let cannot_tell = Verdict::new(&stored(true).artifact(), &input);
+        let judged = Judged { evidence: Vec::new(), change: None, guarantee };
+        let verdict = |stored: StoredArtifact| Verdict::new(&stored.artifact(), &metrics, &judged, 0.05);
+        assert_eq!(verdict(stored(false)).guarantee, GuaranteeOnRows::None);
+        let cannot_tell = verdict(stored(true));
         assert!(
             cannot_tell.sentences[1].starts_with("These 20,000 rows cannot show whether the guarantee holds"),
             "{cannot_tell:?}"

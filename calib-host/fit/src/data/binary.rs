@@ -15,7 +15,8 @@ use super::rows_digest::RowsDigest;
 use crate::cancel;
 use crate::error::FitError;
 use crate::points::{
-    Classes, Collected, Counted, Groups, Packed, Passes, Points, ScoreSummary, Sorted, Spill, group, packed,
+    Classes, Collected, Counted, Group, Groups, Packed, Passes, Points, ScoreSummary, Sorted, Spill, group,
+    packed,
 };
 use crate::stats::ScoreKind;
 
@@ -373,12 +374,16 @@ impl BinaryData {
         map: impl Fn(&mut Groups<'_>) -> T + Sync,
         take: impl FnMut(T) -> Result<(), FitError>,
     ) -> Result<(), FitError> {
-        match &self.form {
-            Form::Packed(points) => Counted::new(&points[..])?.map_runs_in_order(map, take),
-            Form::Sorted(points) => points.map_runs_in_order(map, take),
-            Form::Spilled(points) => Counted::new(&**points)?.map_runs_in_order(map, take),
-            Form::Rows(rows) => group(rows.clone()).map_runs_in_order(map, take),
-        }
+        with_points!(self, |points| points.map_runs_in_order(map, take))
+    }
+
+    /// The points grouped by score, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// If points on a disk cannot be read back.
+    pub(crate) fn score_groups(&self) -> Result<Vec<Group>, FitError> {
+        with_points!(self, |points| points.groups())
     }
 
     pub(crate) fn form(&self) -> &Form {

@@ -4,10 +4,10 @@ use calib_core::artifact::{Reduction, Theorem};
 
 use super::fitted::{Fit, FittedTable, stated_alpha};
 use crate::binary::BinaryMethod;
-use crate::data::{BinaryData, DataError, Form, check_device_scores, check_lengths};
+use crate::data::{BinaryData, DataError, check_device_scores, check_lengths, with_points};
 use crate::error::FitError;
 use crate::guarantee::Guarantee;
-use crate::points::{Arrays, Counted, Points, group};
+use crate::points::{Arrays, Counted, Points};
 use crate::stats::ScoreKind;
 
 /// Fits a binary calibrator; `alpha` in `(0, 1)` is the failure probability of its guarantee.
@@ -33,12 +33,7 @@ use crate::stats::ScoreKind;
 /// `fixed-width`) takes one class: all its values are then 0 or 1, and the exact intervals bound the truth on one side.
 pub fn fit_binary(data: &BinaryData, method: &BinaryMethod, alpha: f64) -> Result<Fit, FitError> {
     check_alpha(alpha)?;
-    match data.form() {
-        Form::Packed(points) => fit_points(&Counted::new(&points[..])?, data.kind(), method, alpha),
-        Form::Sorted(points) => fit_points(points, data.kind(), method, alpha),
-        Form::Spilled(points) => fit_points(&Counted::new(&**points)?, data.kind(), method, alpha),
-        Form::Rows(rows) => fit_points(&group(rows.clone())[..], data.kind(), method, alpha),
-    }
+    with_points!(data, |points| fit_points(points, data.kind(), method, alpha))
 }
 
 /// [`fit_binary`] for scores as the device sees them and labels that are in memory anyway: they are not copied.

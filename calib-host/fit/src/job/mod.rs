@@ -33,9 +33,8 @@ pub use error::JobError;
 pub use facts::Written;
 pub use finding::{Finding, KindGuess};
 pub use fit::{
-    AlarmAction, AutoChoice, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName,
-    MonitorOptions, NamedMethod, NotFitted, ROWS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing,
-    TableWidth, fit,
+    AlarmAction, ClassScore, FitOptions, Fitted, FittedModel, MethodChoice, MethodName, MonitorOptions,
+    NamedMethod, NotFitted, ROWS_PER_BIN, ReductionName, ScalingName, ScoresOf, Smoothing, TableWidth, fit,
 };
 pub use plan::{
     PlanAnswer, PlanOptions, Planned, PlannedPoints, PlannedThreshold, PlannedThresholds, PlannedValidation,

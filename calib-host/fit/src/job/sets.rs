@@ -1,6 +1,6 @@
 //! Sets of classes that contain the true one.
 
-use calib_core::{QuantizedScore, ScoreEncoding};
+use calib_core::ScoreEncoding;
 use serde::Serialize;
 
 use super::error::JobError;
@@ -9,8 +9,9 @@ use super::rows::codes;
 use super::target::Target;
 use crate::accessors::options;
 use crate::artifact::{SetsFacts, SetsOnDevice, StoredArtifact, number_of, rule_sentences};
-use crate::data::{BinaryData, VectorKind};
+use crate::data::{DataError, VectorKind};
 use crate::dataset::{Content, Dataset};
+use crate::error::FitError;
 use crate::options_error::OptionsError;
 use crate::sets::{ConformityScore, ConformityScores, PredictionSets, SetAim, SetFigures};
 use crate::stats::Share;
@@ -113,7 +114,8 @@ impl SetSummary {
 /// scores.
 pub fn sets(data: &Dataset, options: &SetOptions, target: &Target<'_>) -> Result<Sets, JobError> {
     options.check(data)?;
-    let rows = Rows::of(data, options.class_score)?;
+    let rows = SetRows::of::<JobError>(data, options.class_score)?;
+    let rows = rows.ok_or_else(|| OptionsError::new("prediction sets are of rows that count the same"))?;
     let &SetOptions { alpha, by_class, confidence, never_empty, .. } = options;
     let by_class = by_class.unwrap_or(rows.conformities.classes() == 2);
     let aim = SetAim { alpha, by_class, confidence };
@@ -151,22 +153,34 @@ fn missed(coverage: &[Share], alpha: f64) -> Vec<usize> {
 }
 
 /// The conformities of rows with their labels.
-struct Rows {
-    conformities: ConformityScores,
-    labels: Vec<i64>,
+pub(super) struct SetRows {
+    pub(super) conformities: ConformityScores,
+    pub(super) labels: Vec<i64>,
     encoding: ScoreEncoding,
 }
 
-impl Rows {
-    fn of(data: &Dataset, score: Option<ConformityScore>) -> Result<Self, JobError> {
+impl SetRows {
+    /// The rows of a data set, by this score of a class if it is of several classes; `None` if they are weighted.
+    pub(super) fn of<E: From<DataError> + From<FitError>>(
+        data: &Dataset,
+        score: Option<ConformityScore>,
+    ) -> Result<Option<Self>, E> {
         let (conformities, labels, encoding) = match data.content() {
-            Content::Points(points) => return Self::binary(points, data.encoding()),
-            Content::Weighted(_) => {
-                return Err(OptionsError::new("prediction sets are of rows that count the same").into());
-            }
+            Content::Points(points) => match data.encoding() {
+                Some(encoding) => {
+                    let (codes, hits): (Vec<_>, Vec<bool>) = codes(points, encoding)?.into_iter().unzip();
+                    let labels = hits.into_iter().map(i64::from).collect();
+                    (ConformityScores::of_binary_codes(&codes), labels, encoding)
+                }
+                None => {
+                    let (conformities, labels) = ConformityScores::of_scores(points)?;
+                    (conformities, labels.into_iter().map(i64::from).collect(), points.kind().encoding(false))
+                }
+            },
+            Content::Weighted(_) => return Ok(None),
             Content::Vectors(vectors, labels) => {
                 let score = score.unwrap_or(ConformityScore::Softmax);
-                (ConformityScores::of_vectors(vectors, score)?, labels, ScoreEncoding::F32)
+                (ConformityScores::of_vectors(vectors, score)?, labels.clone(), ScoreEncoding::F32)
             }
             Content::Codes(codes, labels) => {
                 let own = match codes.kind() {
@@ -177,22 +191,10 @@ impl Rows {
                     ConformityScore::Margin => ConformityScores::of_codes(codes),
                     ConformityScore::Softmax => ConformityScores::of_code_probs(codes)?,
                 };
-                (conformities, labels, codes.encoding())
+                (conformities, labels.clone(), codes.encoding())
             }
         };
-        Ok(Self { conformities, labels: labels.clone(), encoding })
-    }
-
-    fn binary(points: &BinaryData, encoding: Option<ScoreEncoding>) -> Result<Self, JobError> {
-        if let Some(encoding) = encoding {
-            let (codes, hits): (Vec<QuantizedScore>, Vec<bool>) =
-                codes(points, encoding)?.into_iter().unzip();
-            let labels = hits.into_iter().map(i64::from).collect();
-            return Ok(Self { conformities: ConformityScores::of_binary_codes(&codes), labels, encoding });
-        }
-        let (conformities, labels) = ConformityScores::of_scores(points)?;
-        let labels = labels.into_iter().map(i64::from).collect();
-        Ok(Self { conformities, labels, encoding: points.kind().encoding(false) })
+        Ok(Some(Self { conformities, labels, encoding }))
     }
 }
 

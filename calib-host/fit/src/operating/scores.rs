@@ -4,9 +4,9 @@ use std::fmt;
 
 use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 
-use crate::data::{BinaryData, Form};
+use crate::data::BinaryData;
 use crate::error::FitError;
-use crate::points::{Counted, Group, Points, group};
+use crate::points::Group;
 use crate::stats::ScoreKind;
 
 /// One of the two classes of points.
@@ -63,12 +63,7 @@ impl KeyedScores {
     ///
     /// [`FitError::Spill`] if points that do not fit into memory cannot be read back from their temporary file.
     pub fn of_scores(data: &BinaryData) -> Result<Self, FitError> {
-        let groups = match data.form() {
-            Form::Packed(points) => Counted::new(&points[..])?.groups()?,
-            Form::Sorted(points) => points.groups()?,
-            Form::Spilled(points) => Counted::new(&**points)?.groups()?,
-            Form::Rows(rows) => group(rows.clone()),
-        };
+        let groups = data.score_groups()?;
         let key = |score: f64| key_of_score(data.kind(), score as f32);
         let row = |group: &Group| (key(group.score), [group.n - group.positives, group.positives]);
         Ok(Self::of_counts(data.kind().encoding(false), groups.iter().map(row)))

@@ -7,37 +7,10 @@ use super::options::ReductionOptions;
 use super::problems::Problems;
 use crate::binary::{BinaryMethod, Blend, Model, Shared};
 use crate::cancel;
-use crate::data::TopLabelData;
 use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
 use crate::points::{Points, group};
-
-/// Fits a binary calibrator per predicted class to whether the prediction was right: [`fit_reduction`] for
-/// [`Reduction::TopLabel`] (Gupta and Ramdas 2022, Algorithms 2 and 8).
-///
-/// ```
-/// use calib_fit::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
-///
-/// // Class 0 is predicted 60 times and right with every second score, class 1 only 5 times.
-/// let predicted: Vec<u16> = (0..65).map(|row| u16::from(row >= 60)).collect();
-/// let scores: Vec<f64> = (0..65).map(|row| 0.5 + f64::from(row) / 200.0).collect();
-/// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
-/// let data = TopLabelData::new(predicted, scores, &labels, 2)?;
-///
-/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(20));
-/// let fit = fit_top_label(&data, &options, 0.1)?;
-/// assert_eq!(fit.bins(), 3);
-/// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 observations");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// As [`fit_reduction`].
-pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64) -> Result<Fit, FitError> {
-    fit_reduction(&data.into(), options, alpha)
-}
 
 /// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5). The
 /// failure probability of the guarantee over all of them is at most `alpha`, in `(0, 1)`.
@@ -58,6 +31,22 @@ pub fn fit_top_label(data: &TopLabelData, options: &ReductionOptions, alpha: f64
 /// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(3)));
 /// let fit = fit_reduction(&problems, &options, 0.1)?;
 /// assert_eq!((fit.tables().len(), fit.table_name(2)), (3, "class 2".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```
+/// use calib_fit::{BinaryMethod, Problems, ReductionOptions, Umd, fit_reduction};
+///
+/// // Class 0 is predicted 60 times and right with every second score, class 1 only 5 times.
+/// let predicted: Vec<u16> = (0..65).map(|row| u16::from(row >= 60)).collect();
+/// let scores: Vec<f64> = (0..65).map(|row| 0.5 + f64::from(row) / 200.0).collect();
+/// let labels: Vec<i64> = (0..65).map(|row| if row < 60 { row % 2 } else { 1 }).collect();
+/// let problems = Problems::of_predictions(&predicted, &scores, &labels, 2)?;
+///
+/// let options = ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(20));
+/// let fit = fit_reduction(&problems, &options, 0.1)?;
+/// assert_eq!(fit.bins(), 3);
+/// assert_eq!(fit.unfitted()[0].reason.to_string(), "5 of 20 observations");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -276,9 +265,9 @@ mod tests {
         let predicted: Vec<u16> = [vec![0; 100], vec![1; 30], vec![2; 9]].concat();
         let scores: Vec<f64> = (0..139).map(|i| 0.3 + f64::from(i) / 200.0).collect();
         let labels: Vec<i64> = predicted.iter().map(|&c| i64::from(c)).collect();
-        let data = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
+        let data = Problems::of_predictions(&predicted, &scores, &labels, 4).unwrap();
         let options = ReductionOptions { method: umd(1), rows_per_bin: Some(10) };
-        let fit = fit_top_label(&data, &options, 0.1).unwrap();
+        let fit = fit_reduction(&data, &options, 0.1).unwrap();
         let bins: Vec<_> = fit.tables.iter().map(|t| t.as_ref().map(|t| t.model.len())).collect();
         assert_eq!(bins, [Some(10), Some(3), None, None]);
         let unfitted = |table, n| Unfitted { table, reason: UnfittedReason::TooFewPoints { n, needed: 10 } };
@@ -291,7 +280,7 @@ mod tests {
         assert_eq!(fit.parameters, "alpha=0.1 points-per-bin=10 boundary=ceil");
 
         let fixed = ReductionOptions { method: umd(5), rows_per_bin: None };
-        let fit = fit_top_label(&data, &fixed, 0.1).unwrap();
+        let fit = fit_reduction(&data, &fixed, 0.1).unwrap();
         for (table, rows_per_bin) in fit.tables.iter().flatten().zip([20, 6]) {
             assert!(table.epsilon.unwrap() <= exact_epsilon(rows_per_bin, 10, 0.1));
         }
@@ -302,7 +291,7 @@ mod tests {
 
         let isotonic = BinaryMethod::Isotonic(Isotonic::default());
         let none = ReductionOptions { method: isotonic, rows_per_bin: Some(1000) };
-        assert_eq!(fit_top_label(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
+        assert_eq!(fit_reduction(&data, &none, 0.1), Err(FitError::NoClass { most: 100, needed: 1000 }));
     }
 
     /// Classes of 60 predictions each: where all are off alike, what they share counts most and a table is nearer to the truth than by
@@ -320,9 +309,9 @@ mod tests {
         let labels =
             predicted.iter().zip(&right).map(|(&class, &right)| if right { class.into() } else { 10 });
         let labels: Vec<i64> = labels.collect();
-        let data = TopLabelData::new(predicted.clone(), scores.clone(), &labels, 11).unwrap();
+        let data = Problems::of_predictions(&predicted, &scores, &labels, 11).unwrap();
         let options = ReductionOptions { method: BinaryMethod::Blend(Blend::new(0)), rows_per_bin: Some(50) };
-        let fit = fit_top_label(&data, &options, 0.1).unwrap();
+        let fit = fit_reduction(&data, &options, 0.1).unwrap();
         let of = |class: usize| match fit.tables[class].as_ref().unwrap().model() {
             Model::Tabulated(table) => table.clone(),
             other => panic!("{other:?}"),
@@ -364,9 +353,9 @@ mod tests {
             let labels: Vec<i64> = drawn
                 .map(|(&class, score)| if rng.random_bool(score * score) { class.into() } else { 3 })
                 .collect();
-            let data = TopLabelData::new(predicted.to_vec(), scores, &labels, 4).unwrap();
+            let data = Problems::of_predictions(predicted, &scores, &labels, 4).unwrap();
             let method = BinaryMethod::Blend(Blend::new(0));
-            fit_top_label(&data, &ReductionOptions { method, rows_per_bin: Some(50) }, 0.1)
+            fit_reduction(&data, &ReductionOptions { method, rows_per_bin: Some(50) }, 0.1)
         };
         let error = |prob: &dyn Fn(f64) -> f64| {
             let scores = (1..100).map(|s| f64::from(s) / 100.0);

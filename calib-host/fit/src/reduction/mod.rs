@@ -7,6 +7,6 @@ mod options;
 mod problems;
 mod table;
 
-pub use fit::{fit_reduction, fit_top_label};
+pub use fit::fit_reduction;
 pub use options::ReductionOptions;
 pub use problems::Problems;

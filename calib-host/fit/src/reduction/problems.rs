@@ -1,13 +1,13 @@
 //! What a reduction makes of a multi-class problem: binary ones (Gupta and Ramdas 2022, Algorithm 5).
 
 use calib_core::artifact::Reduction;
-use calib_core::score::MAX_TOP_K;
-use calib_core::{Logits, TopLabel};
+use calib_core::score::{MAX_CLASSES, MAX_TOP_K};
+use calib_core::{Logits, Score, TopLabel};
 use rayon::prelude::*;
 
 use super::table::Table;
 use crate::data::{
-    CodeVectors, DataError, TopLabelData, VectorKind, Vectors, check_labels, clamped_score, rounded_of,
+    CodeVectors, DataError, VectorKind, Vectors, check_class, check_labels, clamped_score, rounded_of,
 };
 use crate::points::{Group, ScoreSummary, group};
 use crate::stats::ScoreKind;
@@ -207,6 +207,36 @@ impl Problems {
         Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables: divided, names: Vec::new() })
     }
 
+    /// The problems of [`Reduction::TopLabel`], of a classifier whose predicted classes and their scores are all that is known.
+    ///
+    /// # Errors
+    ///
+    /// No rows, different lengths, a number of classes out of range, a class or a score out of range.
+    ///
+    /// # Panics
+    ///
+    /// If predictions and scores differ in number.
+    pub fn of_predictions(
+        predicted: &[u16],
+        scores: &[f64],
+        labels: &[i64],
+        classes: usize,
+    ) -> Result<Self, DataError> {
+        assert_eq!(predicted.len(), scores.len());
+        if !(2..=MAX_CLASSES).contains(&classes) {
+            return Err(DataError::ClassCount(classes));
+        }
+        let labels = check_labels(labels, scores.len(), classes)?;
+        let mut tables = vec![Table::new(); classes];
+        for (row, ((&class, &score), label)) in predicted.iter().zip(scores).zip(labels).enumerate() {
+            check_class(row, class.into(), classes)?;
+            Score::try_from(score).map_err(|cause| DataError::Score { row, cause })?;
+            tables[usize::from(class)].push(score, class == label);
+        }
+        let (n, reduction) = (scores.len(), Reduction::TopLabel);
+        Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables, names: Vec::new() })
+    }
+
     /// The problem of labeled scores of class 1 of two, each for one point.
     ///
     /// # Panics
@@ -346,24 +376,6 @@ impl Problems {
     /// Looks at where the scores of each problem lie, and how often they repeat; `None` for a problem without points.
     pub fn score_summaries(&self) -> Vec<Option<ScoreSummary>> {
         self.tables.par_iter().map(Table::score_summary).collect()
-    }
-}
-
-impl From<&TopLabelData> for Problems {
-    /// The problems of top-label: the predictions by predicted class.
-    fn from(data: &TopLabelData) -> Self {
-        let mut tables = vec![Table::new(); data.classes()];
-        for (predicted, score, label) in data.rows() {
-            tables[usize::from(predicted)].push(score, predicted == label);
-        }
-        Self {
-            reduction: Reduction::TopLabel,
-            classes: data.classes(),
-            n: data.len(),
-            scores: ScoreKind::Probability,
-            tables,
-            names: Vec::new(),
-        }
     }
 }
 
@@ -520,10 +532,19 @@ mod tests {
                 }
             }
         }
-        let top_label = TopLabelData::from_vectors(&vectors, &labels).unwrap();
+        let tops = vectors.top_labels().iter().map(|top| (top.class, f64::from(top.score.get())));
+        let (predicted, scores): (Vec<u16>, Vec<f64>) = tops.unzip();
         assert_eq!(
-            Problems::from(&top_label),
-            Problems::new(&vectors, &labels, Reduction::TopLabel).unwrap()
+            Problems::of_predictions(&predicted, &scores, &labels, 6),
+            Problems::new(&vectors, &labels, Reduction::TopLabel)
         );
+    }
+
+    #[test]
+    fn labels_must_be_classes() {
+        for class in [3, -1] {
+            let refused = Problems::of_predictions(&[0], &[0.5], &[class], 3);
+            assert_eq!(refused, Err(DataError::Class { row: 0, class, classes: 3 }));
+        }
     }
 }

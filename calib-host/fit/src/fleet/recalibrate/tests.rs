@@ -9,11 +9,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::*;
 use crate::artifact::{ArtifactOptions, MonitorBins, Monitoring, artifact_bytes, guarantee_text};
 use crate::binary::{BinaryMethod, FixedWidth, Isotonic, ScalingMethod, Umd, Ums};
-use crate::data::{BinaryData, RowsDigest, TopLabelData, VectorKind, Vectors};
+use crate::data::{BinaryData, RowsDigest, VectorKind, Vectors};
 use crate::fit::{Fit, fit_binary};
 use crate::fleet::counters::is_full;
 use crate::fleet::{COUNTERS_VERSION, FleetError};
-use crate::reduction::{Problems, ReductionOptions, fit_reduction, fit_top_label};
+use crate::reduction::{Problems, ReductionOptions, fit_reduction};
 
 const HOW: Recalibration = Recalibration { alpha: 0.1, alpha_spent: 0.0, counter: 3, data_sha256: [7; 32] };
 
@@ -390,11 +390,11 @@ fn shifted_scores_leave_no_monitors() {
 #[test]
 fn a_class_without_outcomes_is_uncalibrated() {
     let predicted: Vec<u16> = (0..600).map(|row| row % 3).collect();
-    let scores = (0..600).map(|row| f64::from(348 + row) / 1024.0).collect();
+    let scores: Vec<f64> = (0..600).map(|row| f64::from(348 + row) / 1024.0).collect();
     let labels: Vec<i64> = (0..600).map(|row| if row % 5 == 0 { 0 } else { row % 3 }).collect();
-    let rows = TopLabelData::new(predicted, scores, &labels, 4).unwrap();
+    let rows = Problems::of_predictions(&predicted, &scores, &labels, 4).unwrap();
     let options = ReductionOptions { method: BinaryMethod::Umd(Umd::new(2)), rows_per_bin: None };
-    let before = of_fit(&fit_top_label(&rows, &options, 0.1).unwrap(), None);
+    let before = of_fit(&fit_reduction(&rows, &options, 0.1).unwrap(), None);
     let counts = |labeled: &'static [u64], positives: &'static [u64]| -> [&'static [u64]; 3] {
         [&[60, 60], labeled, positives]
     };

@@ -8,23 +8,23 @@ use super::assessed::{
     Assessed, AssessedBeforeAfter, AssessedClasses, AssessedFigures, AssessedOperating, AssessedPredictions,
     AssessedRanks, AssessedSets, AssessedVectors, Compared,
 };
-use super::calibrated::{Calibrated, Ranks, rows_of};
+use super::calibrated::{Calibrated, Ranks};
 use super::error::AssessError;
 use super::options::AssessOptions;
 use super::points::{ChangedPoints, is_of_points};
 use super::sets::judged_sets;
 use crate::artifact::StoredArtifact;
 use crate::assess::{
-    AssessOptions as Metrics, BeforeAfter, Binning, BrierChange, CalibratedRows, ClassProbRows,
-    ClinicalOptions, ClinicalSummary, Evidence, GroupComparison, GroupOptions, GuaranteeTest,
-    OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict, VerdictInput, assess as metrics_of,
-    assess_before_after, assess_before_after_streaming, assess_streaming, assess_top_k, assess_vectors,
-    can_stream, compare_groups, evidence_of_changes, roc_surface, validate,
+    AssessOptions as Metrics, Binning, CalibratedRows, ClassProbRows, ClinicalOptions, ClinicalSummary,
+    GroupComparison, GroupOptions, OperatingAccuracy, Prediction, PredictionKind, ProbMatrix, Verdict,
+    assess as metrics_of, assess_before_after, assess_before_after_streaming, assess_streaming, assess_top_k,
+    assess_vectors, can_stream, compare_groups, roc_surface, validate,
 };
 use crate::data::{BinaryData, Overlap, Repeats, RowGroups, RowsDigest, ScoreKind};
 use crate::dataset::{Content, Dataset};
 use crate::decide::ReportedRule;
 use crate::job::Finding;
+use crate::job::rows::rows;
 use crate::options_error::OptionsError;
 use crate::stats::Clusters;
 
@@ -247,7 +247,7 @@ fn of_dataset(data: &Dataset, options: &AssessOptions) -> Result<Assessed, Asses
         }
         Content::Points(points) => {
             let prediction = |(prob, hit)| Prediction { class: 1, prob, bin: 0, hit };
-            let rows = rows_of(points)?.into_iter().map(prediction).collect();
+            let rows = rows(points)?.into_iter().map(prediction).collect();
             let groups = data.groups().cloned();
             let kind = PredictionKind::Binary;
             assess_predictions(
@@ -288,13 +288,11 @@ fn of_changed_points(
     findings.extend(repeats_of_points(before)?);
     let (both, [of_before, of_after]) =
         assess_before_after_streaming([before, after], &options.metrics(None), &options.clinical())?;
-    let evidence = evidence_of_changes(artifact, &both, changed, rows_by_prob);
-    findings.extend(evidence.iter().copied().map(Finding::Evidence));
-    let change = changed.brier_change(options.alpha);
-    let guarantee = changed.guarantee(artifact);
+    let judged = changed.judge(artifact, &both, rows_by_prob, options.alpha);
+    findings.extend(judged.evidence.iter().copied().map(Finding::Evidence));
     let figures = AssessedFigures::BeforeAfter(AssessedBeforeAfter {
-        verdict: verdict(artifact, &both, (change, guarantee), &evidence, options),
-        evidence,
+        verdict: Verdict::new(artifact, &both, &judged, options.alpha),
+        evidence: judged.evidence,
         metrics: Compared { both, of_margins: false },
         uncalibrated: *uncalibrated,
         clinical: Some(ClinicalSummary { before: Some(of_before), after: of_after }),
@@ -361,12 +359,10 @@ fn of_classes(
     let clusters = predicted.clusters.as_ref();
     let without = Metrics { bootstrap: None, ..options.metrics(clusters) };
     let both = assess_before_after(&predicted.before, &predicted.after, predicted.kind, &without, &without);
-    let evidence = predicted.evidence(artifact, &both, clusters);
-    let change = predicted.brier_change(clusters, options.alpha);
-    let guarantee = predicted.guarantee(artifact, clusters);
+    let judged = predicted.judged(artifact, &both, clusters, options.alpha);
     let metrics = options.metrics(all.clusters.as_ref());
     let [before, after] = [&all.before, &all.after].map(|matrix| of_matrix(matrix, options, &metrics));
-    let verdict = verdict(artifact, &both, (change, guarantee), &evidence, options);
+    let verdict = Verdict::new(artifact, &both, &judged, options.alpha);
     AssessedClasses { verdict, before, after, uncalibrated: all.uncalibrated }
 }
 
@@ -387,12 +383,10 @@ pub fn assess_calibrated(
     let both = assess_before_after(before, after, *kind, &metrics, &metrics);
     let thresholds = rule.map(ReportedRule::thresholds).unwrap_or_default();
     let clinical = ClinicalOptions { thresholds: &thresholds, ..options.clinical() };
-    let evidence = rows.evidence(artifact, &both, metrics.clusters);
-    let change = rows.brier_change(metrics.clusters, options.alpha);
-    let guarantee = rows.guarantee(artifact, metrics.clusters);
+    let judged = rows.judged(artifact, &both, metrics.clusters, options.alpha);
     AssessedBeforeAfter {
-        verdict: verdict(artifact, &both, (change, guarantee), &evidence, options),
-        evidence,
+        verdict: Verdict::new(artifact, &both, &judged, options.alpha),
+        evidence: judged.evidence,
         metrics: Compared { both, of_margins: margins.is_some() },
         uncalibrated: *uncalibrated,
         clinical: rows.clinical(&metrics, &clinical),
@@ -401,19 +395,6 @@ pub fn assess_calibrated(
         groups: groups.as_ref().map(|groups| by_group(after, *kind, groups, (options, &metrics))),
         alpha: options.alpha,
     }
-}
-
-fn verdict(
-    artifact: &Artifact<'_>,
-    metrics: &BeforeAfter,
-    (change, guarantee): (Option<BrierChange>, GuaranteeTest),
-    evidence: &[Evidence],
-    options: &AssessOptions,
-) -> Verdict {
-    Verdict::new(
-        artifact,
-        &VerdictInput { metrics, change, guarantee, alpha: options.alpha, evidence }.with_bootstrap(),
-    )
 }
 
 fn by_group(

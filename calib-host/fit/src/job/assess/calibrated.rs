@@ -13,8 +13,7 @@ use crate::assess::{
 };
 use crate::data::{BinaryData, CodeVectors, RowGroups, ScoreKind, VectorKind, Vectors};
 use crate::dataset::{Content, Dataset};
-use crate::error::FitError;
-use crate::points::Groups;
+use crate::job::rows::rows;
 use crate::stats::Clusters;
 
 /// The rows of a data set that an artifact calibrates.
@@ -92,7 +91,7 @@ impl<'d> Calibrated<'d> {
         artifact: &Artifact<'_>,
         seed: u64,
     ) -> Result<Self, AssessError> {
-        let (rows, clusters, groups) = (rows_of(points)?, data.clusters(), data.groups());
+        let (rows, clusters, groups) = (rows(points)?, data.clusters(), data.groups());
         let labels: Vec<bool> = rows.iter().map(|row| row.1).collect();
         let given = DeviceScores::new(points.kind(), data.encoding(), rows.iter().map(|row| row.0))?;
         let keyed = match artifact.operating_points() {
@@ -162,21 +161,6 @@ impl Ranks {
         let clusters = clusters.map(|clusters| clusters.part(kept));
         (!after.is_empty()).then_some(Self { before, after, uncalibrated, clusters })
     }
-}
-
-/// The scores and labels of points, one a row; of points that were sorted, in the order of scores.
-pub(super) fn rows_of(points: &BinaryData) -> Result<Vec<(f64, bool)>, FitError> {
-    let of_points = |(score, n, positives): (f64, u64, u64)| (0..n).map(move |row| (score, row < positives));
-    if let Some(rows) = points.rows() {
-        return Ok(rows.flat_map(of_points).collect());
-    }
-    let mut rows = Vec::new();
-    let of_groups = |groups: &mut Groups<'_>| groups.collect::<Vec<_>>();
-    points.map_groups_in_order(of_groups, |groups| {
-        rows.extend(groups.into_iter().flat_map(|group| of_points((group.score, group.n, group.positives))));
-        Ok(())
-    })?;
-    Ok(rows)
 }
 
 /// Binary rows without those that have no probability.

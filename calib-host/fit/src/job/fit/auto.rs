@@ -10,30 +10,6 @@ use crate::error::FitError;
 use crate::fit::{Fit, fit_binary, stated_alpha};
 use crate::options_error::OptionsError;
 
-/// What was chosen because nobody named it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AutoChoice {
-    /// What, and why.
-    why: OptionsError,
-}
-
-impl AutoChoice {
-    pub(super) fn new(why: impl Into<String>) -> Self {
-        Self { why: OptionsError::new(why) }
-    }
-
-    /// Returns what was chosen, and why, with other names of the fields.
-    pub fn with_names(&self, name: impl Fn(&str) -> String) -> String {
-        self.why.with_names(name)
-    }
-}
-
-impl std::fmt::Display for AutoChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.why.fmt(f)
-    }
-}
-
 /// Why the default is bins, and not a blend.
 #[derive(Clone, Copy)]
 pub(super) enum WhyBins {
@@ -63,7 +39,7 @@ impl WhyBins {
 }
 
 /// Fits a [`Blend`], or if there is a reason bins that [suit](Umd::suitable_bins) so many points.
-pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, AutoChoice), NotFitted> {
+pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit, OptionsError), NotFitted> {
     let (alpha, bound) = (options.divided_alpha(), options.bound);
     let why = match WhyBins::of(options, options.is_compact()) {
         Some(why) => why,
@@ -79,15 +55,17 @@ pub(super) fn fit_chosen(data: &BinaryData, options: &FitOptions) -> Result<(Fit
     } else {
         String::new()
     };
-    let chosen = AutoChoice::new(format!("chosen: umd with {}{left}: {}", of_bins(&fit), why.text()));
+    let chosen = OptionsError::new(format!("chosen: umd with {}{left}: {}", of_bins(&fit), why.text()));
     Ok((fit, chosen))
 }
 
 /// Why a blend was fitted, and of one score what gives bins in its place.
-pub(super) fn why_blend(names_bins: bool) -> AutoChoice {
+pub(super) fn why_blend(names_bins: bool) -> OptionsError {
     let bins =
         if names_bins { "; `epsilon=0.1` gives bins whose probability is guaranteed within 0.1" } else { "" };
-    AutoChoice::new(format!("chosen: blend, on average nearer to known curves than any single method{bins}"))
+    OptionsError::new(format!(
+        "chosen: blend, on average nearer to known curves than any single method{bins}"
+    ))
 }
 
 /// Fits [the most bins](most_bins) that keep an epsilon whatever the labels are. If scores tie at an edge, bins have other numbers of
@@ -97,7 +75,7 @@ pub(super) fn fit_within(
     data: &BinaryData,
     epsilon: f64,
     options: &FitOptions,
-) -> Result<(Fit, AutoChoice), NotFitted> {
+) -> Result<(Fit, OptionsError), NotFitted> {
     let (n, alpha, bound) = (data.len(), options.divided_alpha(), options.bound);
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(FitError::Alpha(alpha).into());
@@ -114,7 +92,7 @@ pub(super) fn fit_within(
         match kept(&fit, bins, stated, bound) {
             Some(kept) if kept <= epsilon => {
                 let why = why(bins, epsilon, &fit, Some(bins) == most);
-                return Ok((fit, AutoChoice::new(why)));
+                return Ok((fit, OptionsError::new(why)));
             }
             kept => least = kept.into_iter().chain(least).reduce(f64::min),
         }
@@ -183,7 +161,7 @@ mod tests {
     }
 
     /// The bins that monitors count in.
-    fn bins(data: &BinaryData) -> (Fit, AutoChoice) {
+    fn bins(data: &BinaryData) -> (Fit, OptionsError) {
         fit_chosen(data, &FitOptions::default().monitors(MonitorOptions::default())).unwrap()
     }
 

@@ -1,7 +1,5 @@
 //! Why nothing was fitted.
 
-use std::fmt;
-
 use crate::artifact::CompileError;
 use crate::data::DataError;
 use crate::error::FitError;
@@ -9,20 +7,26 @@ use crate::options_error::OptionsError;
 use crate::stats::thousands;
 
 /// Why nothing was fitted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotFitted {
     /// The options make no sense, or not for these data.
-    Options(OptionsError),
+    #[error(transparent)]
+    Options(#[from] OptionsError),
     /// The data do not go with the reduction.
-    Data(DataError),
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The data are in order, but nothing can be fitted to them.
-    Fit(FitError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
     /// Monitors have no bins of the scores that they are to compare with.
+    #[error(transparent)]
     ReferenceScores(FitError),
     /// The fit has no form that a device can run.
-    Compile(CompileError),
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// Not even two bins of so many points keep the epsilon that is asked for.
+    #[error("{}", no_bins_keep(*n, *epsilon, *needed, *least))]
     NoBinsKeep {
         /// The number of points.
         n: u64,
@@ -34,6 +38,7 @@ pub enum NotFitted {
         least: Option<f64>,
     },
     /// Scores tie at the edges of bins, and no bins keep the epsilon that is asked for.
+    #[error("{}", ties_at_edges(*epsilon, *least))]
     TiesAtEdges {
         /// The epsilon.
         epsilon: f64,
@@ -55,63 +60,28 @@ impl NotFitted {
 
     /// Returns the sentence about options, which names them as fields; `None` if it is about something else.
     pub fn of_options(&self) -> Option<OptionsError> {
-        let sentence = match self {
-            Self::Options(error) => return Some(error.clone()),
-            Self::NoBinsKeep { n, epsilon, needed, least } => {
-                let needed = needed.map_or(String::new(), |n| format!(": two bins need {}", thousands(n)));
-                let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
-                format!(
-                    "no bins of {} observations keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
-                    thousands(*n)
-                )
-            }
-            Self::TiesAtEdges { epsilon, least } => {
-                let least =
-                    least.map_or(String::new(), |least| format!(" (the smallest possible is {least})"));
-                format!(
-                    "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave out \
-                     `epsilon`, use a larger one, or use `method=umd-randomized` with `bins`"
-                )
-            }
-            Self::Data(_) | Self::Fit(_) | Self::ReferenceScores(_) | Self::Compile(_) => return None,
-        };
-        Some(OptionsError::new(sentence))
-    }
-}
-
-impl fmt::Display for NotFitted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Data(cause) => cause.fmt(f),
-            Self::Fit(cause) | Self::ReferenceScores(cause) => cause.fmt(f),
-            Self::Compile(cause) => cause.fmt(f),
-            other => other.of_options().expect("the others are about options").fmt(f),
+        match *self {
+            Self::Options(ref error) => Some(error.clone()),
+            Self::NoBinsKeep { n, epsilon, needed, least } => Some(no_bins_keep(n, epsilon, needed, least)),
+            Self::TiesAtEdges { epsilon, least } => Some(ties_at_edges(epsilon, least)),
+            Self::Data(_) | Self::Fit(_) | Self::ReferenceScores(_) | Self::Compile(_) => None,
         }
     }
 }
 
-impl std::error::Error for NotFitted {}
-
-impl From<OptionsError> for NotFitted {
-    fn from(cause: OptionsError) -> Self {
-        Self::Options(cause)
-    }
+fn no_bins_keep(n: u64, epsilon: f64, needed: Option<u64>, least: Option<f64>) -> OptionsError {
+    let needed = needed.map_or(String::new(), |n| format!(": two bins need {}", thousands(n)));
+    let larger = least.map_or("a larger one".into(), |least| format!("{least} or more"));
+    OptionsError::new(format!(
+        "no bins of {} observations keep a guarantee within {epsilon}{needed}; leave out `epsilon`, or use {larger}",
+        thousands(n)
+    ))
 }
 
-impl From<DataError> for NotFitted {
-    fn from(cause: DataError) -> Self {
-        Self::Data(cause)
-    }
-}
-
-impl From<FitError> for NotFitted {
-    fn from(cause: FitError) -> Self {
-        Self::Fit(cause)
-    }
-}
-
-impl From<CompileError> for NotFitted {
-    fn from(cause: CompileError) -> Self {
-        Self::Compile(cause)
-    }
+fn ties_at_edges(epsilon: f64, least: Option<f64>) -> OptionsError {
+    let least = least.map_or(String::new(), |least| format!(" (the smallest possible is {least})"));
+    OptionsError::new(format!(
+        "scores tie at the edges of bins, and no bins keep a guarantee within {epsilon}{least}; leave out \
+         `epsilon`, use a larger one, or use `method=umd-randomized` with `bins`"
+    ))
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use calib_core::artifact::Reduction;
 use sha2::{Digest, Sha256};
 
-use super::auto::{AutoChoice, WhyBins, fit_chosen, fit_within, why_blend};
+use super::auto::{WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::joint::fit_vectors;
@@ -36,7 +36,7 @@ pub struct Fitted {
     /// The function that it holds.
     pub model: FittedModel,
     /// What was chosen because nobody named it, and why.
-    pub chosen: Option<AutoChoice>,
+    pub chosen: Option<OptionsError>,
     /// What speaks against the fit or its data, the weightiest first.
     pub findings: Vec<Finding>,
 }
@@ -119,7 +119,7 @@ pub fn fit(data: &Dataset, options: &FitOptions) -> Result<Fitted, NotFitted> {
     // Said of the margins, and the same helps.
     flaws.retain(|flaw| !(are_coarse && matches!(flaw, Flaw::Rounded { .. })));
     findings.extend(flaws.into_iter().map(Finding::Flaw));
-    let chosen = chosen.map(|chosen| chosen.of_classifiers(data.classifiers()));
+    let chosen = chosen.map(|chosen| of_classifiers(chosen, data.classifiers()));
     Ok(Fitted { artifact, model: FittedModel::Tables(fit), chosen, findings })
 }
 
@@ -135,7 +135,7 @@ struct Job<'a> {
 /// Tables, and what goes with them.
 struct OfTables {
     fit: Fit,
-    chosen: Option<AutoChoice>,
+    chosen: Option<OptionsError>,
     monitors: Option<Monitoring>,
     evidence: Option<Finding>,
     /// Intervals of ranges of the score, and what they say against the values.
@@ -352,17 +352,17 @@ fn by_group(points: &BinaryData, groups: &RowGroups) -> Result<Problems, NotFitt
 }
 
 /// Why several tables are what they are, if nobody named a method; `reduction` if nobody named that either.
-fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> AutoChoice {
+fn why_tables(reduction: Option<Reduction>, why_bins: Option<WhyBins>) -> OptionsError {
     let of_what = reduction
         .map_or(String::new(), |reduction| format!("{reduction} (is the predicted class right?) by "));
     // Chosen without a look at the rows, so that alpha is not shared.
     match why_bins {
-        Some(why) => AutoChoice::new(format!(
+        Some(why) => OptionsError::new(format!(
             "chosen: {of_what}umd with {ROWS_PER_BIN} observations a bin (Gupta and Ramdas 2022): {}",
             why.text()
         )),
         None if reduction.is_some() => {
-            AutoChoice::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
+            OptionsError::new(format!("chosen: {of_what}blend; every class: `reduction=class-wise`"))
         }
         None => why_blend(false),
     }
@@ -381,15 +381,13 @@ fn no_bins_for_weights(method: &MethodChoice) -> OptionsError {
     })
 }
 
-impl AutoChoice {
-    /// The same, of scores by so many classifiers, of which nothing is guaranteed: what was chosen for its guarantee says so.
-    fn of_classifiers(self, classifiers: u32) -> Self {
-        if classifiers <= 1 {
-            return self;
-        }
-        let why = self.with_names(|name| format!("`{name}`"));
-        Self::new(format!("{why}; scores by {classifiers} classifiers have none"))
+/// With what several classifiers change of it.
+fn of_classifiers(chosen: OptionsError, classifiers: u32) -> OptionsError {
+    if classifiers <= 1 {
+        return chosen;
     }
+    let why = chosen.with_names(|name| format!("`{name}`"));
+    OptionsError::new(format!("{why}; scores by {classifiers} classifiers have none"))
 }
 
 impl FitOptions {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::auto::AutoChoice;
 use super::error::NotFitted;
 use super::method_name::{ClassScore, TableWidth};
 use super::options::{FitOptions, MethodChoice};
@@ -23,7 +22,7 @@ use calib_core::artifact::Reduction;
 pub(super) struct OfVectors {
     pub(super) artifact: StoredArtifact,
     pub(super) fit: JointFit,
-    pub(super) chosen: Option<AutoChoice>,
+    pub(super) chosen: Option<OptionsError>,
     pub(super) findings: Vec<Finding>,
 }
 
@@ -80,7 +79,7 @@ pub(super) fn fit_vectors(
     let gain = fit.blend().as_ref().map(|blend| blend.gain);
     findings.extend(gain.filter(Gain::is_loss).map(Finding::Loss));
     let chosen = is_chosen.then(|| {
-        AutoChoice::new("chosen: blend of whole vectors; `reduction=top-label` takes fewer instructions")
+        OptionsError::new("chosen: blend of whole vectors; `reduction=top-label` takes fewer instructions")
     });
     Ok(Some(OfVectors { artifact, fit, chosen, findings }))
 }

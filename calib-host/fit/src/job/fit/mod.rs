@@ -10,7 +10,6 @@ mod method;
 mod method_name;
 mod options;
 
-pub use auto::AutoChoice;
 pub use error::NotFitted;
 pub use fitted::{Fitted, FittedModel, fit};
 pub use method::ScoresOf;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use calib_claims::truth::Truth;
-use calib_host::{BinaryMethod, ReductionOptions, TopLabelData, Umd, fit_top_label};
+use calib_host::{BinaryMethod, Problems, ReductionOptions, Umd, fit_reduction};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -35,7 +35,7 @@ pub(super) fn imbalance() -> Result<()> {
         let data = sample(&truth, &mut Xoshiro256PlusPlus::seed_from_u64(draw))?;
         let mut spreads = [0.0; 2];
         for ((sums, spread), (_, options)) in sums.iter_mut().zip(&mut spreads).zip(&ways) {
-            let fit = fit_top_label(&data, options, 0.1)?;
+            let fit = fit_reduction(&data, options, 0.1)?;
             let mut errors = [0.0; SHARES.len()];
             for (class, error) in errors.iter_mut().enumerate() {
                 let model = steps(&fit, class).with_context(|| format!("draw {draw}, class {class}"))?;
@@ -76,7 +76,7 @@ pub(super) fn imbalance() -> Result<()> {
 }
 
 /// Predicted classes by their shares, uniform scores, and labels that are right as often as the truth says.
-fn sample(truth: &Truth, rng: &mut Xoshiro256PlusPlus) -> Result<TopLabelData> {
+fn sample(truth: &Truth, rng: &mut Xoshiro256PlusPlus) -> Result<Problems> {
     let points = truth.points(N, rng);
     let (mut predicted, mut scores, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for (score, hit) in points {
@@ -90,7 +90,7 @@ fn sample(truth: &Truth, rng: &mut Xoshiro256PlusPlus) -> Result<TopLabelData> {
         scores.push(score);
         labels.push(i64::from(if hit { class } else { (class + 1) % SHARES.len() as u16 }));
     }
-    Ok(TopLabelData::new(predicted, scores, &labels, SHARES.len())?)
+    Ok(Problems::of_predictions(&predicted, &scores, &labels, SHARES.len())?)
 }
 
 /// The standard deviation over the classes.

@@ -14,13 +14,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use calib_core::artifact::Reduction;
 use calib_host::assess::{AssessOptions, Assessment, Binning, Prediction, PredictionKind, assess};
 use calib_host::binary::{BinnedModel, Boundary, BoundaryPoints};
 use calib_host::guarantee::{gr21_theorem3, gr21_theorem3_smallest_n, gr22_theorem1};
 use calib_host::io::input::{self, Source, Table};
 use calib_host::{
-    BinaryData, BinaryMethod, Fit, ReductionOptions, TopLabelData, Umd, VectorKind, Vectors, fit_binary,
-    fit_top_label,
+    BinaryData, BinaryMethod, Fit, Problems, ReductionOptions, Umd, VectorKind, Vectors, fit_binary,
+    fit_reduction,
 };
 use rand_mt::Mt;
 use serde_json::Value;
@@ -243,18 +244,20 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
     let ((cal, cal_labels), (test, test_labels)) = (part("val")?, part("test")?);
     let parts = reductions::Parts { cal: (&cal, &cal_labels), test: (&test, &test_labels) };
     let class_wise = reductions::class_wise(table, &parts, refs)?;
-    let in_f64 = |vectors: &Vectors, labels: &[i64]| {
-        let (predicted, scores) = vectors.top_labels_f64().unzip();
-        TopLabelData::new(predicted, scores, labels, vectors.classes())
+    let (predicted, scores): (Vec<u16>, Vec<f64>) = cal.top_labels_f64().unzip();
+    let in_f64 = Problems::of_predictions(&predicted, &scores, &cal_labels, cal.classes())?;
+    let cal = [in_f64, Problems::new(&cal, &cal_labels, Reduction::TopLabel)?];
+    let with_hits = |tops: &mut dyn Iterator<Item = (u16, f64)>| -> Vec<Top> {
+        tops.zip(&test_labels)
+            .map(|((class, prob), label)| (class, prob, i64::from(class) == *label))
+            .collect()
     };
-    let cal = [in_f64(&cal, &cal_labels)?, TopLabelData::from_vectors(&cal, &cal_labels)?];
-    let test = [in_f64(&test, &test_labels)?, TopLabelData::from_vectors(&test, &test_labels)?];
+    let in_f32 = test.top_labels().iter().map(|top| (top.class, f64::from(top.score.get())));
+    let test = [with_hits(&mut test.top_labels_f64()), with_hits(&mut { in_f32 })];
 
     let base = test.each_ref().map(|test| {
-        let rows: Vec<Prediction> = test
-            .rows()
-            .map(|(class, prob, label)| Prediction { class, prob, bin: 0, hit: class == label })
-            .collect();
+        let rows: Vec<Prediction> =
+            test.iter().map(|&(class, prob, hit)| Prediction { class, prob, bin: 0, hit }).collect();
         assess(&rows, PredictionKind::TopLabel, &AssessOptions::default())
     });
     let reference = &refs["equal_width"]["base"]["B15_left_closed"];
@@ -279,7 +282,7 @@ fn cifar(table: &mut Comparison, data: &Path, refs: &Value) -> Result<()> {
         ] {
             let reference = &refs["TL_HB"][format!("{name}_alg1_{suffix}")];
             let title = format!("CIFAR-10 top-label UMD {name} {suffix}");
-            let [f64_fit, f32_fit] = [&cal[0], &cal[1]].map(|cal| fit_top_label(cal, &options, 0.1));
+            let [f64_fit, f32_fit] = [&cal[0], &cal[1]].map(|cal| fit_reduction(cal, &options, 0.1));
             let (f64_fit, f32_fit) = (f64_fit?, f32_fit?);
             compare_tables(table, &title, &reference["per_class"], &f64_fit)?;
             let metrics = [binned(&f64_fit, &test[0])?, binned(&f32_fit, &test[1])?];
@@ -317,13 +320,16 @@ fn compare_tables(table: &mut Comparison, title: &str, reference: &Value, fit: &
     Ok(())
 }
 
+/// A predicted class, its score, and whether it is right.
+type Top = (u16, f64, bool);
+
 /// Metrics of a fit, grouped by its own bins.
-fn binned(fit: &Fit, test: &TopLabelData) -> Result<Assessment> {
+fn binned(fit: &Fit, test: &[Top]) -> Result<Assessment> {
     let mut rows = Vec::with_capacity(test.len());
-    for (class, score, label) in test.rows() {
+    for &(class, score, hit) in test {
         let model = steps(fit, class.into())?;
         let bin = model.bin(score);
-        rows.push(Prediction { class, prob: model.bins[bin].value, bin: bin as u32, hit: class == label });
+        rows.push(Prediction { class, prob: model.bins[bin].value, bin: bin as u32, hit });
     }
     Ok(assess(&rows, PredictionKind::TopLabel, &by_bin()))
 }
