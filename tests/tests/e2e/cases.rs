@@ -4,8 +4,8 @@ use calib_host::binary::{FixedWidth, Isotonic, ScalingMethod};
 use calib_host::job::{MethodName, NamedMethod, ScalingName};
 use calib_host::names::Named;
 use calib_host::{
-    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, ScoreKind, Umd, artifact_bytes, fit_binary, fit_reduction,
-    intervals,
+    ArtifactOptions, BinaryMethod, Fit, ReductionOptions, ScoreKind, Umd, artifact_bytes, fit_binary,
+    fit_reduction, intervals,
 };
 use calib_tests::Board;
 use calib_tests::classifier::Case;

@@ -281,7 +281,7 @@ impl ChangedRows {
 }
 
 /// Tests the points that a calibrator is fitted to, before any row is held out: whether higher scores go with the other
-/// class. Arises by chance as rarely as what [`evidence`] finds. Points that are read from a disk are passed over once or twice.
+/// class. Arises by chance as rarely as what [`judge`] finds. Points that are read from a disk are passed over once or twice.
 ///
 /// ```
 /// use calib_fit::BinaryData;

@@ -1,6 +1,6 @@
 //! Calibration data, checked once: what is here can be fitted to.
 //!
-//! Binary scores, which are [probabilities or margins](ScoreKind) ([`BinaryData`], [`WeightedData`]), predictions ([`TopLabelData`]), vectors of probabilities, logits or
+//! Binary scores, which are [probabilities or margins](ScoreKind) ([`BinaryData`], [`WeightedData`]), vectors of probabilities, logits or
 //! codes ([`Vectors`], [`CodeVectors`]) and those with labels ([`VectorData`]). Imports `points`.
 
 mod binary;

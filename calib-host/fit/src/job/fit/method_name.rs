@@ -102,7 +102,7 @@ impl MethodName {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedMethod {
-    /// The method; without one [`MethodChoice::Auto`].
+    /// The method; without one [`MethodChoice::Auto`](super::MethodChoice::Auto).
     pub method: Option<MethodName>,
     /// The number of bins.
     pub bins: Option<usize>,
