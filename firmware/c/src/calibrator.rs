@@ -62,9 +62,25 @@ pub const CALIB_REDUCTION_JOINT: u8 = 7;
 /// In `calib_info_t.theorem`: there is no guarantee.
 pub const CALIB_UNKNOWN: u8 = 255;
 
-// The last number of each: those before it are other numbers of the same list.
-const _: () = assert!(CALIB_ENCODING_ROUNDED_MARGIN == ScoreEncoding::RoundedMargin.number());
-const _: () = assert!(CALIB_REDUCTION_JOINT == Reduction::Joint.number());
+// The numbers of the header are those of the artifact format.
+const _: () = {
+    assert!(CALIB_ENCODING_F32 == ScoreEncoding::F32.number());
+    assert!(CALIB_ENCODING_U8 == (ScoreEncoding::U8 { scale: 1.0, zero_point: 0 }).number());
+    assert!(CALIB_ENCODING_I8 == (ScoreEncoding::I8 { scale: 1.0, zero_point: 0 }).number());
+    assert!(CALIB_ENCODING_U16 == (ScoreEncoding::U16 { scale: 1.0, zero_point: 0 }).number());
+    assert!(CALIB_ENCODING_ROUNDED_F32 == ScoreEncoding::RoundedF32.number());
+    assert!(CALIB_ENCODING_I16 == (ScoreEncoding::I16 { scale: 1.0, zero_point: 0 }).number());
+    assert!(CALIB_ENCODING_MARGIN == ScoreEncoding::Margin.number());
+    assert!(CALIB_ENCODING_ROUNDED_MARGIN == ScoreEncoding::RoundedMargin.number());
+    assert!(CALIB_REDUCTION_BINARY == Reduction::Binary.number());
+    assert!(CALIB_REDUCTION_TOP_LABEL == Reduction::TopLabel.number());
+    assert!(CALIB_REDUCTION_CONFIDENCE == Reduction::Confidence.number());
+    assert!(CALIB_REDUCTION_CLASS_WISE == Reduction::ClassWise.number());
+    assert!(CALIB_REDUCTION_NORMALIZED == Reduction::Normalized.number());
+    assert!(CALIB_REDUCTION_TOP_K_LABEL == (Reduction::TopKLabel { k: 1 }).number());
+    assert!(CALIB_REDUCTION_TOP_K_CONFIDENCE == (Reduction::TopKConfidence { k: 1 }).number());
+    assert!(CALIB_REDUCTION_JOINT == Reduction::Joint.number());
+};
 
 /// What an artifact states about its calibrator.
 #[repr(C)]

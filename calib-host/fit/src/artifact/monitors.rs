@@ -48,11 +48,11 @@ options! {
     #[derive(Clone, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Monitoring {
-        /// With a probability of at most one in so many a device says at any time, wrongly, that scores come from another distribution; at least 2.
+        /// The probability that a device ever wrongly reports scores from another distribution is at most 1 in this number, from 2 up.
         pub shift: u32 = 20,
-        /// So many predictions of a device or more are, on average, between two of its false alarms of a change; at least 2.
+        /// The mean number of predictions of a device between two of its false alarms of a change is at least this number, from 2 up.
         pub change: u32 = 10_000,
-        /// With a probability of at most one in so many a device says at any time, wrongly, that a guarantee that holds is contradicted; at least 2.
+        /// The probability that a device ever wrongly reports a contradicted guarantee is at most 1 in this number, from 2 up.
         pub guarantee: u32 = 100,
         /// Separate bins; `None` for those of uniform-mass tables.
         pub bins: Option<MonitorBins> = None,

@@ -207,7 +207,7 @@ pub struct ChangedRows {
 }
 
 impl ChangedRows {
-    /// Counts so many equal rows, at least one: their probability before, and the prediction after.
+    /// Counts equal rows `times` times, at least once: their probability before, and the prediction after.
     pub fn add_times(&mut self, before: f64, after: &Prediction, times: u64) {
         self.n += times;
         self.hits += if after.hit { times } else { 0 };

@@ -133,7 +133,7 @@ impl HullFromBelow {
         self.corners.iter().rev().map(turned).collect()
     }
 
-    /// The curve in brief, of points with so many scores and these isotonic blocks; `None` if the labels are all equal.
+    /// The curve in brief, of points with `scores` different scores and these isotonic blocks; `None` if the labels are all equal.
     pub(crate) fn summary(&self, scores: usize, blocks: &[Block]) -> Option<RocSummary> {
         let (totals, hull) = (self.totals(), self.hull());
         (totals.fp > 0 && totals.tp > 0).then(|| RocSummary {

@@ -35,15 +35,11 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
             )
         }
         (_, Reduction::TopKLabel { .. } | Reduction::TopKConfidence { .. }) => {
-            let call = format!("{name}_top_k({group}probs, rank, {draw}&class_of_rank, &result)");
-            (
-                format!("{group_parameter}const float *probs, uint32_t rank"),
-                vec!["uint32_t class_of_rank;".to_owned()],
-                call,
-            )
+            let call = format!("{name}_top_k(probs, rank, {draw}&class_of_rank, &result)");
+            ("const float *probs, uint32_t rank".into(), vec!["uint32_t class_of_rank;".to_owned()], call)
         }
         (_, Reduction::Normalized) => {
-            return normalized(name, &upper, (group_parameter, group), (word, draw));
+            return normalized(name, &upper, (word, draw));
         }
         _ => {
             let index = match artifact.tables().count() {
@@ -67,18 +63,13 @@ pub(super) fn in_c(artifact: &Artifact<'_>, name: &str) -> Vec<String> {
     lines
 }
 
-fn normalized(
-    name: &str,
-    upper: &str,
-    (group_parameter, group): (&str, &str),
-    (word, draw): (&str, &str),
-) -> Vec<String> {
+fn normalized(name: &str, upper: &str, (word, draw): (&str, &str)) -> Vec<String> {
     vec![
-        format!("void example({group_parameter}const float *probs{word})"),
+        format!("void example(const float *probs{word})"),
         "{".into(),
         format!("    float calibrated[{upper}_CLASSES];"),
         String::new(),
-        format!("    if ({name}_normalized({group}probs, {draw}calibrated) == {upper}_OK)"),
+        format!("    if ({name}_normalized(probs, {draw}calibrated) == {upper}_OK)"),
         "        use_it(calibrated[0]);".into(),
         "}".into(),
     ]

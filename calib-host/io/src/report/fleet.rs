@@ -289,7 +289,7 @@ fn share(bin: &FleetBin) -> f64 {
     bin.positives as f64 / bin.labeled as f64
 }
 
-/// What evidence there is that predictions or outcomes are not as they should be, by so many of them.
+/// The evidence that predictions or outcomes are not as expected. `by` states their number.
 fn said(evidence: Evidence, expected: &str, by: &str) -> String {
     let found = match evidence.level() {
         EvidenceLevel::Alarm => "alert. They",

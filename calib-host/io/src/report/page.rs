@@ -83,7 +83,7 @@ impl Report {
     }
 }
 
-/// Tables hold at most so many classes, those with the most rows.
+/// The largest number of classes in a table: those with the most rows.
 const LISTED_CLASSES: usize = 200;
 
 /// Which classes are listed and drawn against the rest.

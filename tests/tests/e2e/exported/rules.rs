@@ -390,7 +390,7 @@ int main(void)
     }
 }
 
-/// Tables of several classes for each group: every reduction takes the group first.
+/// Tables of the predicted class for each group.
 #[test]
 fn groups_of_several_classes_in_c_are_those_of_calib_core() {
     const EDGES: [f32; 6] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
@@ -419,8 +419,8 @@ fn groups_of_several_classes_in_c_are_those_of_calib_core() {
         let predictor = Predictor::new(stored.artifact());
         let rows = [[0.2, 0.5, 0.3], [0.65, 0.25, 0.1], [0.1, 0.1, 0.8], [0.34, 0.33, 0.33], [0.5, 0.5, 0.5]];
         let mut expected = Vec::new();
-        // There is no third group, and none whose number times the number of tables is that of a table again.
-        for group in [0u32, 1, 2, 1 << 31] {
+        // There is no third group, and none with a number of which three times are 1 in 32 bits.
+        for group in [0u32, 1, 2, 0xAAAA_AAAB] {
             for row in &rows {
                 let Ok(probs) = Probs::new(row) else {
                     expected.push(if group < 2 { BAD_SCORE } else { UNCALIBRATED });
@@ -439,7 +439,7 @@ fn groups_of_several_classes_in_c_are_those_of_calib_core() {
         let list: Vec<String> = rows.iter().flatten().map(|prob| format!("{prob:?}f")).collect();
         let probe = format!(
             "static const float rows[] = {{{}}};
-static const uint32_t groups[] = {{0, 1, 2, 0x80000000u}};
+static const uint32_t groups[] = {{0, 1, 2, 0xaaaaaaabu}};
 int main(void)
 {{
     struct calib_result result;

@@ -142,7 +142,7 @@ pub struct NamedMethod {
 /// What shrinks the frequencies of bins or regions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smoothing {
-    /// So many points of each label or class are added.
+    /// This number of points of each label or class is added, at least 0.
     Points(f64),
     /// The values of the authors' code of multiclass-irp, `(mean + 0.05) / 1.05`, which sum to more than one.
     Paper,

@@ -13,20 +13,10 @@ static inline int {{ name }}_calibrate(uint32_t index, float score, {% if is_ran
     if (index >= {{ NAME }}_TABLES || !{{ name }}_tables[index].value)
         return {{ NAME }}_UNCALIBRATED;
     table = &{{ name }}_tables[index];
-    word.number = score;
-    /* -0.0 is 0. */
-    if (word.bits == 0x80000000u)
-        word.bits = 0;
-{% if is_margin %}
-    if ((word.bits & 0x7f800000u) == 0x7f800000u)
-        return {{ NAME }}_BAD_SCORE;
+{% include "checked.h" %}
 {% if needs_key %}
     /* Ordered like the floats: the bits with the sign set, or of a negative float all turned round. */
     key = word.bits & 0x80000000u ? ~word.bits : word.bits | 0x80000000u;
-{% endif %}
-{% else %}
-    if (word.bits > 0x3f800000u)
-        return {{ NAME }}_BAD_SCORE;
 {% endif %}
 {% include find %}
 {% if has_empty %}

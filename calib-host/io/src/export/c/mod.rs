@@ -16,9 +16,10 @@ use super::exported::{Exported, score_type, title};
 use super::function::Function;
 use lookup::{Kind, Lookup};
 
-const TEMPLATES: [(&str, &str); 34] = [
+const TEMPLATES: [(&str, &str); 35] = [
     ("arithmetic.h", include_str!("arithmetic.h")),
     ("before.h", include_str!("before.h")),
+    ("checked.h", include_str!("checked.h")),
     ("cell_grid.h", include_str!("cell_grid.h")),
     ("cell_projection.h", include_str!("cell_projection.h")),
     ("cell_sierpinski.h", include_str!("cell_sierpinski.h")),
@@ -79,7 +80,7 @@ pub(super) fn header(
         context! { kind => function.kind, parameters }
     };
     let per_group = artifact.groups().map_or(0, |groups| tables.len() / groups.count());
-    // A single table's group is the number of the table.
+    // Of one score, the group is the number of the table; of several, only the predicted class's may differ by group.
     let has_group = header.flags.contains(HeaderFlags::GROUPED) && header.reduction != Reduction::Binary;
     environment.get_template("header.h")?.render(context! {
         name,
@@ -98,7 +99,7 @@ pub(super) fn header(
         arithmetic => arithmetic(&lookup.functions),
         group_argument => if has_group { "uint32_t group, " } else { "" },
         first_table => if has_group { format!("group * {per_group}u + ") } else { String::new() },
-        groups => has_group.then(|| artifact.groups().map(|groups| groups.count())),
+        groups => artifact.groups().filter(|_| has_group).map(|groups| groups.count()),
         joint => joint::joint(artifact),
         has_bounds => lookup.has_bounds,
         has_ranges => lookup.has_ranges,

@@ -20,19 +20,12 @@ static inline int {{ name }}_set({% if is_code %}int32_t code{% else %}float sco
     of_1 = {{ NAME }}_AS(uint32_t, code - ({{ lowest }}));
     of_0 = {{ NAME }}_AS(uint32_t, {{ highest }} - code);
 {% else %}
-    word.number = score;
-    /* -0.0 is 0. */
-    if (word.bits == 0x80000000u)
-        word.bits = 0;
+{% include "checked.h" %}
 {% if is_margin %}
-    if ((word.bits & 0x7f800000u) == 0x7f800000u)
-        return {{ NAME }}_BAD_SCORE;
     /* Keys of the margin and of its negative, which are ordered like them. */
     of_1 = word.bits & 0x80000000u ? ~word.bits : word.bits | 0x80000000u;
     of_0 = word.bits ? ~of_1 : of_1;
 {% else %}
-    if (word.bits > 0x3f800000u)
-        return {{ NAME }}_BAD_SCORE;
     of_1 = word.bits;
     word.number = 1.0f - word.number;
     of_0 = word.bits;

@@ -1,14 +1,10 @@
 
 /* The class with this rank, from 0, of {{ NAME }}_CLASSES, and the probability that it is right; of equal ones the first comes
    first. There are {{ NAME }}_RANKS ranks. */
-static inline int {{ name }}_top_k({{ group_argument }}const float *probs, uint32_t rank, {% if is_randomized %}uint32_t draw, {% endif %}uint32_t *ranked, struct {{ name }}_result *result)
+static inline int {{ name }}_top_k(const float *probs, uint32_t rank, {% if is_randomized %}uint32_t draw, {% endif %}uint32_t *ranked, struct {{ name }}_result *result)
 {
     uint32_t class_, other, before;
 
-{% if groups %}
-    if (group >= {{ groups }}u)
-        return {{ NAME }}_UNCALIBRATED;
-{% endif %}
     if (rank >= {{ NAME }}_RANKS)
         return {{ NAME }}_UNCALIBRATED;
     if (!{{ name }}_are_probs(probs))
@@ -22,5 +18,5 @@ static inline int {{ name }}_top_k({{ group_argument }}const float *probs, uint3
             break;
     }
     *ranked = class_;
-    return {{ name }}_calibrate({{ first_table }}{% if is_by_label %}rank * {{ NAME }}_CLASSES + class_{% else %}rank{% endif %}, {{ name }}_score(probs[class_]), {% if is_randomized %}draw, {% endif %}result);
+    return {{ name }}_calibrate({% if is_by_label %}rank * {{ NAME }}_CLASSES + class_{% else %}rank{% endif %}, {{ name }}_score(probs[class_]), {% if is_randomized %}draw, {% endif %}result);
 }

@@ -34,17 +34,10 @@ static inline int {{ name }}_verdict(uint32_t group, {% if is_code %}int32_t cod
         return {{ NAME }}_BAD_SCORE;
     key = {{ NAME }}_AS(uint32_t, code - ({{ lowest }}));
 {% else %}
-    word.number = score;
-    /* -0.0 is 0. */
-    if (word.bits == 0x80000000u)
-        word.bits = 0;
+{% include "checked.h" %}
 {% if is_margin %}
-    if ((word.bits & 0x7f800000u) == 0x7f800000u)
-        return {{ NAME }}_BAD_SCORE;
     key = word.bits & 0x80000000u ? ~word.bits : word.bits | 0x80000000u;
 {% else %}
-    if (word.bits > 0x3f800000u)
-        return {{ NAME }}_BAD_SCORE;
     key = word.bits;
 {% endif %}
 {% endif %}

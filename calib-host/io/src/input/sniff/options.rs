@@ -76,9 +76,9 @@ pub enum TableRemark {
         /// Its name.
         found: String,
     },
-    /// A text table of so many columns has no header; they are called by their numbers from 0 on.
+    /// A text table with this number of columns has no header; they are called by their numbers from 0 on.
     NoHeader(usize),
-    /// The first line of a text table is used as the names of its columns, although it could be data: it is the numbers of so many columns
+    /// The first line of a text table is used as the names of its columns, although it could be data: it is the numbers of this many columns
     /// from 0 on.
     NumberedColumns(usize),
     /// Of an array of two columns that sum to one the second was taken.
