@@ -38,12 +38,6 @@ impl<'a, W: AnyBitPattern + Into<u32>> Pool<'a, W> {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Returns a pool of `count` tables from `first` on; `None` if there are not as many.
-    pub(super) fn part(&self, first: usize, count: usize) -> Option<Self> {
-        let end = first.checked_add(count)?;
-        Some(Self { offsets: self.offsets.get(first..=end)?, words: self.words })
-    }
-
     /// Returns the words of a table; `None` beyond the last table, and if the table's offsets are not in order.
     #[inline]
     pub(super) fn words(&self, table: usize) -> Option<&'a [W]> {

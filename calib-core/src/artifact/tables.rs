@@ -349,30 +349,6 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Returns `count` tables from `first` on, as if there were no others; `None` if there are not as many.
-    pub(crate) fn part(&self, first: usize, count: usize) -> Option<Self> {
-        let pool = match &self.pool {
-            TablePool::Words(pool) => TablePool::Words(pool.part(first, count)?),
-            TablePool::Halves(pool) => TablePool::Halves(pool.part(first, count)?),
-        };
-        let intervals = match &self.intervals {
-            Some(intervals) => Some(intervals.part(first, count)?),
-            None => None,
-        };
-        // Offsets into words stay what they were, so flags are counted from the first table of all; those of halves are not.
-        let bin_flags = match self.pool {
-            TablePool::Words(_) => self.bin_flags,
-            TablePool::Halves(_) if self.bin_flags.is_empty() => &[],
-            TablePool::Halves(_) => {
-                let (before, _) = self.pool.step_bins(first)?;
-                self.bin_flags.get(before..)?
-            }
-        };
-        let direct = self.direct.get(CODES.checked_mul(first)?..).unwrap_or_default();
-        let ranges = self.ranges.get(first..).unwrap_or_default();
-        Some(Self { pool, intervals, bin_flags, direct, ranges, ..*self })
-    }
-
     /// Returns the number of tables, with the empty ones of uncalibrated classes.
     pub const fn count(&self) -> usize {
         self.pool.count()

@@ -8,8 +8,7 @@ use super::top_label::{
     TopLabelCalibrator, TopLabelCodeCalibrator, TopLabelCodeMarginCalibrator, TopLabelMarginCalibrator,
 };
 use super::vector::VectorCalibrator;
-use crate::artifact::{Artifact, Header, HeaderFlags, Reduction, Tables};
-use crate::score::ScoreEncoding;
+use crate::artifact::{Artifact, Header, HeaderFlags, Reduction};
 
 /// The calibrator of an artifact, whose kind follows from the artifact's reduction and score encoding.
 ///
@@ -48,50 +47,33 @@ pub enum Calibrator<'a> {
     TopK(TopKCalibrator<'a>),
     /// Maps the scores of several classes to a probability for each.
     Vector(VectorCalibrator<'a>),
-    /// Has a calibrator for each group.
-    Grouped(GroupedCalibrator<'a>),
+    /// Has tables for each group. [`Artifact::predict`] looks up the group's.
+    Grouped,
     /// Maps nothing to a probability: the artifact holds operating points or prediction sets alone.
     None,
 }
 
-/// The calibrators of an artifact's groups.
-///
-/// ```
-/// use calib_core::{Artifact, Calibrator, Score};
-///
-/// # mod sample { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/sample.rs")); }
-/// # let bytes = sample::by_group();
-/// # let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
-/// let Calibrator::Grouped(groups) = artifact.calibrator() else { panic!("not by group") };
-/// let prob = |group| match groups.of_group(group) {
-///     Some(Calibrator::Binary(calibrator)) => {
-///         calibrator.calibrate(Score::ONE).calibrated().map(|calibrated| calibrated.prob)
-///     }
-///     _ => None,
-/// };
-/// assert_eq!((prob(0), prob(1), prob(2)), (Some(0.8), Some(0.75), None));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct GroupedCalibrator<'a> {
-    tables: Tables<'a>,
-    reduction: Reduction,
-    encoding: ScoreEncoding,
-    classes: u16,
-    flags: HeaderFlags,
-}
-
-impl<'a> GroupedCalibrator<'a> {
-    /// Returns the calibrator of the group with this code, which is none of groups; `None` if there is no such group.
-    pub fn of_group(&self, group: u8) -> Option<Calibrator<'a>> {
-        let count = self.reduction.tables(self.classes)?;
-        let tables = self.tables.part(count.checked_mul(group.into())?, count)?;
-        Some(Self { tables, ..*self }.ungrouped())
+impl<'a> Artifact<'a> {
+    /// Returns the calibrator of this artifact.
+    pub const fn calibrator(&self) -> Calibrator<'a> {
+        let header = self.header();
+        if header.flags.contains(HeaderFlags::GROUPED) && !header.method.has_no_calibrator() {
+            Calibrator::Grouped
+        } else {
+            self.calibrator_of_all_tables()
+        }
     }
 
     /// Returns the calibrator of the tables as if they were all of one group.
-    const fn ungrouped(self) -> Calibrator<'a> {
-        let Self { tables, reduction, encoding, classes, flags } = self;
+    pub(crate) const fn calibrator_of_all_tables(&self) -> Calibrator<'a> {
+        if let Some(joint) = self.joint() {
+            return Calibrator::Vector(VectorCalibrator::of_joint(joint));
+        }
+        let &Header { method, reduction, encoding, classes, flags, .. } = self.header();
+        if method.has_no_calibrator() {
+            return Calibrator::None;
+        }
+        let tables = *self.tables();
 
         // Parsing refuses margins under any reduction but binary, top-label and confidence.
         let is_of_class = flags.contains(HeaderFlags::TOP2_MARGIN);
@@ -127,25 +109,6 @@ impl<'a> GroupedCalibrator<'a> {
             (Reduction::TopKConfidence { k }, false) => {
                 Calibrator::TopK(TopKCalibrator::new(tables, classes, k, false))
             }
-        }
-    }
-}
-
-impl<'a> Artifact<'a> {
-    /// Returns the calibrator of this artifact.
-    pub const fn calibrator(&self) -> Calibrator<'a> {
-        if let Some(joint) = self.joint() {
-            return Calibrator::Vector(VectorCalibrator::of_joint(joint));
-        }
-        let &Header { method, reduction, encoding, classes, flags, .. } = self.header();
-        if method.has_no_calibrator() {
-            return Calibrator::None;
-        }
-        let calibrator = GroupedCalibrator { tables: *self.tables(), reduction, encoding, classes, flags };
-        if flags.contains(HeaderFlags::GROUPED) {
-            Calibrator::Grouped(calibrator)
-        } else {
-            calibrator.ungrouped()
         }
     }
 }

@@ -9,7 +9,7 @@
 //! | [`TopLabelMarginCalibrator`], [`TopLabelCodeMarginCalibrator`] | several classes: logits as floats, as codes | the same, without a softmax |
 //! | [`TopKCalibrator`] | several classes | the same for each of the first few classes |
 //! | [`VectorCalibrator`] | several classes | a probability for every class |
-//! | [`GroupedCalibrator`] | any of the first three rows, with the code of a group | the same by the group's own tables |
+//! | [`Calibrator::Grouped`] | any of the first three rows, with the code of a group | the same by the group's own tables, in [`Artifact::predict`](crate::artifact::Artifact::predict) |
 //!
 //! Calibrating is total: every valid score has a result.
 //!
@@ -28,7 +28,7 @@ mod vector;
 pub use binary::{BinaryCalibrator, BinaryCodeCalibrator, BinaryMarginCalibrator};
 pub use class_probs::ClassProbs;
 pub use class_wise::ClassWiseCalibrator;
-pub use kind::{Calibrator, GroupedCalibrator};
+pub use kind::Calibrator;
 pub use normalized::NormalizedCalibrator;
 pub use top_k::TopKCalibrator;
 pub use top_label::{

@@ -2,13 +2,11 @@
 
 use super::output::{Output, Query};
 use super::prediction::{Mismatch, OtherClasses, Prediction, Ranked, RankedList, ScoreEcho};
-use crate::artifact::{Artifact, Reduction, Rule};
-use crate::calibrator::{Calibrator, ClassProbs, GroupedCalibrator};
+use crate::artifact::{Artifact, HeaderFlags, Reduction, Rule};
+use crate::calibrator::{Calibrator, ClassProbs};
 use crate::decision::{ClassSet, OperatingPoints, PredictionSets, Verdict};
 use crate::outcome::{Outcome, ProbInterval, Uncalibrated};
-use crate::score::{
-    CodeVector, QuantizedScore, ScoreEncoding, ScoreVector, TopLabel, TopLabelCodeMargin, TopLabelMargin,
-};
+use crate::score::{QuantizedScore, ScoreEncoding, ScoreVector, TopLabel};
 
 /// An artifact with its calibrator at hand: made once, not for every output.
 ///
@@ -27,6 +25,7 @@ use crate::score::{
 #[derive(Clone, Copy, Debug)]
 pub struct Predictor<'a> {
     artifact: Artifact<'a>,
+    // Of all tables: those of groups are alike.
     calibrator: Calibrator<'a>,
 }
 
@@ -97,7 +96,7 @@ impl Task {
 impl<'a> Predictor<'a> {
     /// Takes an artifact.
     pub const fn new(artifact: Artifact<'a>) -> Self {
-        Self { calibrator: artifact.calibrator(), artifact }
+        Self { calibrator: artifact.calibrator_of_all_tables(), artifact }
     }
 
     /// Returns the artifact.
@@ -124,7 +123,7 @@ impl<'a> Predictor<'a> {
 
     /// Tells whether the calibrator takes the top-two margin of the codes, and not the code.
     pub fn takes_top2_margin(&self) -> bool {
-        matches!(self.ungrouped(), Calibrator::TopLabelCodeMargin(_))
+        matches!(self.calibrator, Calibrator::TopLabelCodeMargin(_))
     }
 
     /// Says all that the artifact says of an output.
@@ -192,12 +191,27 @@ impl<'a> Predictor<'a> {
     /// # Errors
     ///
     /// As [`Predictor::predict`].
-    #[inline]
+    // One for all callers: anyone who returns what it returns has no frame of its own on the way to the table.
+    #[inline(never)]
     pub fn calibrate_as<E: From<Mismatch>>(&self, query: &Query<'_>) -> Result<Ranked, E> {
-        match &self.calibrator {
-            Calibrator::Grouped(groups) => self.grouped(groups, query),
-            calibrator => self.first(calibrator, query),
-        }
+        let is_grouped = self.artifact.header().flags.contains(HeaderFlags::GROUPED);
+        let group = if is_grouped { self.group(query.group)? } else { None };
+        let (class, score) = match (query.output, &self.calibrator) {
+            // The most frequent ones, without a call.
+            (Output::Score(score), Calibrator::Binary(_)) => (1, ScoreEcho::F32(score)),
+            (Output::Probs(probs), Calibrator::TopLabel(of)) if probs.classes() == of.classes() => {
+                ScoreEcho::of_top(probs.top_label())
+            }
+            _ => self.score(&query.output)?,
+        };
+        let (tables, table) = (self.artifact.tables(), self.table(group, class));
+        let outcome = match score {
+            _ if matches!(self.calibrator, Calibrator::None) => NO_TABLE,
+            ScoreEcho::F32(score) => tables.calibrate(table, score, query.word),
+            ScoreEcho::Margin(margin) => tables.calibrate(table, margin, query.word),
+            ScoreEcho::Code(key) | ScoreEcho::Top2Margin(key) => tables.calibrate_code(table, key),
+        };
+        Ok(Ranked { class, score, outcome })
     }
 
     /// Calibrates an output and the other classes, without what thresholds, sets and rules say of it.
@@ -267,131 +281,77 @@ impl<'a> Predictor<'a> {
         code.filter(|&code| usize::from(code) < names.count()).ok_or(mismatch).map(Some)
     }
 
-    // Not inlined: the calibrator of a group would take stack on the other paths.
-    #[inline(never)]
-    fn grouped<E: From<Mismatch>>(
-        &self,
-        groups: &GroupedCalibrator<'a>,
-        query: &Query<'_>,
-    ) -> Result<Ranked, E> {
-        let of_group = self.group(query.group)?.and_then(|code| groups.of_group(code));
-        self.first(&of_group.ok_or(Mismatch::Group(0))?, query)
-    }
-
-    /// Returns the calibrator; of an artifact with groups that of the first, as the tables of all groups are alike.
-    fn ungrouped(&self) -> Calibrator<'a> {
-        match &self.calibrator {
-            Calibrator::Grouped(groups) => groups.of_group(0).unwrap_or(Calibrator::None),
-            calibrator => *calibrator,
+    /// Returns the index of the table for a class of a group.
+    fn table(&self, group: Option<u8>, class: u16) -> usize {
+        let group = usize::from(group.unwrap_or(0));
+        match self.artifact.header().reduction {
+            // Of at most 255 groups with at most 65,535 tables each.
+            Reduction::TopLabel => {
+                group.wrapping_mul(self.artifact.header().classes.into()).wrapping_add(class.into())
+            }
+            _ => group,
         }
     }
 
-    // One for all callers: anyone who returns what it returns has no frame of its own on the way to the table.
+    /// Returns the class whose table calibrates, and its score in the form in which the calibrator takes it.
+    // Not inlined: its frame would lie below that of the tables.
     #[inline(never)]
-    fn first<E: From<Mismatch>>(&self, calibrator: &Calibrator<'_>, query: &Query<'_>) -> Result<Ranked, E> {
-        let Query { output, word, .. } = query;
-        let word = *word;
+    fn score(&self, output: &Output<'_>) -> Result<(u16, ScoreEcho), Mismatch> {
+        use Calibrator as C;
+
         if !Task::of(&self.artifact).gives(output) {
-            return Err(self.other_kind().into());
+            return Err(self.other_kind());
         }
-        let top = match *output {
-            Output::Score(score) => TopLabel { class: 1, score },
-            Output::Probs(probs) => probs.top_label(),
-            // Only a calibrator that does not take the top-two margin of the logits needs exponentials.
-            Output::Logits(logits) | Output::QuantizedLogits { logits, .. }
-                if !self.encoding().is_quantized() =>
+        let encoding = self.encoding();
+        match (output, &self.calibrator) {
+            (Output::Logits(_), C::TopLabel(_)) => Ok(output.first()),
+            (Output::Score(_) | Output::Probs(_) | Output::Logits(_), C::None)
+                if encoding == ScoreEncoding::F32 =>
+            {
+                Ok(output.first())
+            }
+            (Output::QuantizedLogits { logits, .. }, C::TopLabel(_)) => {
+                Ok(ScoreEcho::of_top(logits.top_label()))
+            }
+            (Output::QuantizedLogits { logits, .. }, C::None) if encoding == ScoreEncoding::F32 => {
+                Ok(ScoreEcho::of_top(logits.top_label()))
+            }
+            // No softmax is needed.
+            (Output::Logits(logits) | Output::QuantizedLogits { logits, .. }, C::TopLabelMargin(_)) => {
+                let top = logits.top_label_margin();
+                Ok((top.class, ScoreEcho::Margin(top.margin)))
+            }
+            (
+                Output::Score(_) | Output::Probs(_) | Output::Logits(_) | Output::QuantizedLogits { .. },
+                C::TopK(_) | C::Vector(_),
+            ) => Err(self.other_kind()),
+            (Output::Margin(_), C::BinaryMargin(_)) => Ok(output.first()),
+            (Output::Margin(_), C::None) if encoding.is_margin() => Ok(output.first()),
+            (Output::TopLabelCode(_), C::TopLabelCodeMargin(_))
+            | (Output::TopLabelCodeMargin(_), C::TopLabelCode(_)) => Err(Mismatch::ClassScore),
+            (Output::Code(score), C::BinaryCode(_) | C::None) if score.encoding() == encoding => {
+                Ok(output.first())
+            }
+            (Output::TopLabelCode(top), C::TopLabelCode(_) | C::None)
+                if top.score().encoding() == encoding =>
+            {
+                Ok(output.first())
+            }
+            (Output::TopLabelCodeMargin(top), C::TopLabelCodeMargin(_)) if top.encoding() == encoding => {
+                Ok(output.first())
+            }
+            (Output::Codes(codes) | Output::QuantizedLogits { codes, .. }, calibrator)
+                if codes.encoding() == encoding =>
             {
                 match calibrator {
-                    Calibrator::TopLabelMargin(_) => {
-                        return self.margin(calibrator, logits.top_label_margin(), word);
+                    C::TopLabelCodeMargin(_) => {
+                        Ok(Output::TopLabelCodeMargin(codes.top_label_margin()).first())
                     }
-                    _ => logits.top_label(),
+                    _ => Ok(output.first()),
                 }
             }
-            Output::Logits(_) => return Err(Mismatch::Encoding(self.encoding()).into()),
-            Output::Margin(margin) => {
-                return self.margin(calibrator, TopLabelMargin { class: 1, margin }, word);
-            }
-            Output::Code(score) => return self.code(calibrator, 1, score),
-            Output::TopLabelCode(top) => return self.code(calibrator, top.class(), top.score()),
-            Output::TopLabelCodeMargin(top) => return self.top2_margin(calibrator, top),
-            Output::Codes(codes) | Output::QuantizedLogits { codes, .. } => {
-                return self.codes(calibrator, codes);
-            }
-        };
-        let outcome = match calibrator {
-            Calibrator::Binary(binary) => binary.calibrate_with(top.score, word),
-            Calibrator::TopLabel(top_label) => top_label.calibrate_with(top, word),
-            Calibrator::TopK(_) | Calibrator::Vector(_) => return Err(self.other_kind().into()),
-            Calibrator::None if self.encoding() == ScoreEncoding::F32 => NO_TABLE,
-            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
-        };
-        Ok(of_top(top, outcome))
-    }
-
-    /// Calibrates codes by what the calibrator takes: the highest one, or its top-two margin.
-    #[inline]
-    fn codes<E: From<Mismatch>>(
-        &self,
-        calibrator: &Calibrator<'_>,
-        codes: CodeVector<'_>,
-    ) -> Result<Ranked, E> {
-        if let Calibrator::TopLabelCodeMargin(_) = calibrator {
-            return self.top2_margin(calibrator, codes.top_label_margin());
+            _ => Err(Mismatch::Encoding(encoding)),
         }
-        let top = codes.top_label();
-        self.code(calibrator, top.class(), top.score())
-    }
-
-    // Not inlined: its frame would lie below that of the other paths.
-    #[inline(never)]
-    fn margin<E: From<Mismatch>>(
-        &self,
-        calibrator: &Calibrator<'_>,
-        top: TopLabelMargin,
-        word: Option<u32>,
-    ) -> Result<Ranked, E> {
-        let outcome = match calibrator {
-            Calibrator::BinaryMargin(binary) => binary.calibrate_with(top.margin, word),
-            Calibrator::TopLabelMargin(top_label) => top_label.calibrate_with(top, word),
-            Calibrator::None if self.encoding().is_margin() => NO_TABLE,
-            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
-        };
-        Ok(Ranked { class: top.class, score: ScoreEcho::Margin(top.margin), outcome })
-    }
-
-    // One for all callers: inlined, it took more flash.
-    #[inline(never)]
-    fn code<E: From<Mismatch>>(
-        &self,
-        calibrator: &Calibrator<'_>,
-        class: u16,
-        score: QuantizedScore,
-    ) -> Result<Ranked, E> {
-        let outcome = match calibrator {
-            Calibrator::BinaryCode(binary) => binary.calibrate(score),
-            Calibrator::TopLabelCode(top_label) => top_label.calibrate(class, score),
-            Calibrator::TopLabelCodeMargin(_) => return Err(Mismatch::ClassScore.into()),
-            Calibrator::None if self.encoding() == score.encoding() => Ok(NO_TABLE),
-            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
-        };
-        let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
-        Ok(Ranked { class, score: ScoreEcho::Code(score.key()), outcome })
-    }
-
-    #[inline(never)]
-    fn top2_margin<E: From<Mismatch>>(
-        &self,
-        calibrator: &Calibrator<'_>,
-        top: TopLabelCodeMargin,
-    ) -> Result<Ranked, E> {
-        let outcome = match calibrator {
-            Calibrator::TopLabelCodeMargin(top_label) => top_label.calibrate(top),
-            Calibrator::TopLabelCode(_) => return Err(Mismatch::ClassScore.into()),
-            _ => return Err(Mismatch::Encoding(self.encoding()).into()),
-        };
-        let outcome = outcome.map_err(|error| Mismatch::Encoding(error.expected))?;
-        Ok(Ranked { class: top.class(), score: ScoreEcho::Top2Margin(top.top2_margin()), outcome })
     }
 
     /// Adds what the decision rule, the thresholds or the prediction sets say: an artifact has one of them at most.

@@ -8,10 +8,11 @@ use calib_core::decision::{
     Accuracy, AccuracyGuarantee, Action, Conformity, DecisionParts, OperatingParts, OperatingPointError,
     Quantile, Quantiles, SetError, SetParts, Threshold, Thresholds, Verdict,
 };
+use calib_core::predict::{Mismatch, Output, Query};
 use calib_core::table::{CodeTable, CompactTable};
 use calib_core::{
-    Artifact, BinFlags, Calibrator, Logits, Margin, MarginTable, Outcome, ParseError, QuantizedScore, Score,
-    ScoreEncoding, StepTable, TopLabel,
+    Artifact, BinFlags, Calibrator, Logits, Margin, MarginTable, ParseError, Probs, QuantizedScore, Score,
+    ScoreEncoding, StepTable,
 };
 
 use crate::forge::{MANDATORY, MAX_WORDS, Section, aligned, assemble, disassemble, identity, refusal};
@@ -307,14 +308,14 @@ fn contradictions_have_their_errors() {
     assert!(ArtifactWriter::new(&mut [0; 512]).header(&class_wise).is_err());
 }
 
-/// The outcome of group `group` in a grouped artifact is the one of an artifact of that group's tables alone.
+/// A group of a grouped artifact is calibrated as by an artifact of that group's tables alone.
 #[track_caller]
-fn same_as_alone<T>(
+fn same_as_alone<T: Copy>(
     header: Header<'static>,
     tables: &[Option<Table<'static>>],
     flags: Option<&[BinFlags]>,
     scores: &[T],
-    calibrate: impl Fn(Calibrator<'_>, &T) -> Outcome,
+    output: impl Fn(T) -> Output<'static>,
 ) {
     let per_group = tables.len() / 2;
     let bins = |tables: &[Option<Table<'_>>]| tables.iter().flatten().map(|t| t.form.bins()).sum::<usize>();
@@ -346,18 +347,23 @@ fn same_as_alone<T>(
     };
     let together = of(tables, flags, true);
     let together = Artifact::parse(together.as_bytes()).unwrap();
-    let Calibrator::Grouped(groups) = together.calibrator() else { panic!("not by group") };
-    assert_eq!(groups.of_group(2), None);
+    assert_eq!(together.calibrator(), Calibrator::Grouped);
+    let first = |artifact: &Artifact<'_>, score, group| {
+        artifact.predict(&Query { group, ..output(score).into() }).map(|prediction| prediction.first)
+    };
     for group in 0..2u8 {
         let part = usize::from(group) * per_group..(usize::from(group) + 1) * per_group;
         let before = bins(&tables[..part.start]);
         let own = flags.map(|flags| &flags[before..before + bins(&tables[part.clone()])]);
         let alone = of(&tables[part], own, false);
         let alone = Artifact::parse(alone.as_bytes()).unwrap();
-        for score in scores {
-            let expected = calibrate(alone.calibrator(), score);
-            assert_eq!(calibrate(groups.of_group(group).unwrap(), score), expected, "group {group}");
+        for &score in scores {
+            let expected = first(&alone, score, None).unwrap();
+            assert_eq!(first(&together, score, Some(group)), Ok(expected), "group {group}");
         }
+    }
+    for none in [None, Some(2)] {
+        assert_eq!(first(&together, scores[0], none), Err(Mismatch::Group(2)));
     }
 }
 
@@ -377,22 +383,17 @@ fn a_group_answers_as_if_it_were_alone() {
     let form = StepTable::new(&[0.5], &[0.25, 0.75]).unwrap();
     let other = Some(Table { form: TableForm::Steps(form), epsilon: None });
     let flags = [BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE, BinFlags::EMPTY, BinFlags::NONE];
-    same_as_alone(binary_header(), &[Some(steps()), other], Some(&flags), &scores, |calibrator, &score| {
-        let Calibrator::Binary(binary) = calibrator else { panic!() };
-        binary.calibrate(score)
-    });
+    same_as_alone(binary_header(), &[Some(steps()), other], Some(&flags), &scores, Output::Score);
 
     let guarantee = binary_header()
         .guarantee
         .map(|g| calib_core::artifact::Guarantee { theorem: Theorem::Gr22Theorem1, ..g });
     let top_label = Header { reduction: Reduction::TopLabel, classes: 2, guarantee, ..binary_header() };
     let tables = [Some(steps()), None, other, Some(steps())];
-    let tops: Vec<TopLabel> =
-        scores.iter().flat_map(|&score| (0..3).map(move |class| TopLabel { class, score })).collect();
-    same_as_alone(top_label, &tables, None, &tops, |calibrator, &top| {
-        let Calibrator::TopLabel(top_label) = calibrator else { panic!() };
-        top_label.calibrate(top)
-    });
+    static ROWS: [[f32; 2]; 7] =
+        [[0.0, 1.0], [1.0, 0.0], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5], [0.4, 0.6], [0.9, 0.1]];
+    let rows = ROWS.each_ref().map(|row| Probs::new(row).unwrap());
+    same_as_alone(top_label, &tables, None, &rows, Output::Probs);
 
     let none = Header { guarantee: None, ..binary_header() };
     let compact = |edges: &'static [u16], values: &'static [u16]| {
@@ -401,10 +402,7 @@ fn a_group_answers_as_if_it_were_alone() {
     };
     let header = Header { encoding: ScoreEncoding::RoundedF32, flags: HeaderFlags::COMPACT, ..none };
     let tables = [compact(&[9, 30_000], &[1, 2, 3]), compact(&[40_000], &[1000, 20_000])];
-    same_as_alone(header, &tables, Some(&flags), &scores, |calibrator, &score| {
-        let Calibrator::Binary(binary) = calibrator else { panic!() };
-        binary.calibrate(score)
-    });
+    same_as_alone(header, &tables, Some(&flags), &scores, Output::Score);
 
     let codes = |edges: &'static [u32], values: &'static [f32]| {
         let table = CodeTable::new(edges, values, CODES).unwrap();
@@ -413,10 +411,8 @@ fn a_group_answers_as_if_it_were_alone() {
     let header = Header { encoding: CODES, ..none };
     let tables = [codes(&[9, 100], &[0.1, 0.2, 0.3]), codes(&[40], &[0.5, 0.75])];
     let keys: Vec<u16> = (0..256).collect();
-    same_as_alone(header, &tables, Some(&flags), &keys, |calibrator, &key| {
-        let Calibrator::BinaryCode(binary) = calibrator else { panic!() };
-        binary.calibrate(QuantizedScore::from_key(CODES, key).unwrap()).unwrap()
-    });
+    let code = |key| Output::Code(QuantizedScore::from_key(CODES, key).unwrap());
+    same_as_alone(header, &tables, Some(&flags), &keys, code);
 }
 
 #[test]

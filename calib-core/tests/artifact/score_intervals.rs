@@ -377,12 +377,12 @@ fn groups_have_their_own_ranges() {
     writer.score_intervals(&ScoreIntervalParts { rate: Rate::OfRange, alpha: 0.1, tables: &tables }).unwrap();
     let bytes = aligned(writer.finish(identity).unwrap());
     let artifact = Artifact::parse(bytes.as_bytes()).unwrap();
-    let Calibrator::Grouped(groups) = artifact.calibrator() else { panic!("not by group") };
     for (group, ranges) in (0..).zip(&ranges) {
-        let Some(Calibrator::Binary(calibrator)) = groups.of_group(group) else { panic!("{group}") };
         for key in ranges.probes() {
             let score = Score::new(f32::from_bits(key)).unwrap();
-            let got = *calibrator.calibrate(score).calibrated().unwrap();
+            let query = Query { group: Some(group), ..Output::Score(score).into() };
+            let outcome = artifact.predict(&query).unwrap().first.outcome;
+            let got = outcome.calibrated().unwrap();
             assert_eq!((got.bin, got.interval), ranges.scan(key));
         }
     }

@@ -153,7 +153,7 @@ pub(crate) fn takes(calibrator: &Calibrator<'_>) -> &'static str {
         Calibrator::TopLabelMargin(_) => "logits",
         Calibrator::Vector(calibrator) if calibrator.needs_logits() => "logits",
         Calibrator::TopLabel(_) | Calibrator::TopK(_) | Calibrator::Vector(_) => "vectors",
-        Calibrator::Grouped(_) => "scores of groups",
+        Calibrator::Grouped => "scores of groups",
         _ => "nothing",
     }
 }

@@ -1,6 +1,5 @@
 //! Thresholds, prediction sets and groups, and the questions about them.
 
-use calib_core::calibrator::GroupedCalibrator;
 use calib_core::decision::{ClassSet, Conformity, OperatingPoints, PredictionSets, Verdict, never};
 use calib_core::score::CodeVector;
 use calib_core::wire::{RequestBody, decode};
@@ -47,10 +46,6 @@ fn sets(sets: &PredictionSets<'_>) {
     set.classes().for_each(keep);
 }
 
-fn groups(groups: &GroupedCalibrator<'_>) {
-    keep(groups.of_group(any()));
-}
-
 /// Calls all of them.
 pub(crate) fn prove() {
     let encoding = from(ScoreEncoding::U8 { scale: 0.5, zero_point: 0 });
@@ -70,8 +65,5 @@ pub(crate) fn prove() {
     if let Some(names) = artifact.groups() {
         keep((names.count(), names.code(from(""))));
         names.names().for_each(keep);
-    }
-    if let calib_core::Calibrator::Grouped(calibrators) = artifact.calibrator() {
-        groups(&calibrators);
     }
 }

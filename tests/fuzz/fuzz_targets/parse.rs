@@ -5,6 +5,8 @@ use std::iter::repeat;
 
 use calib_core::artifact::{HeaderFlags, PREFIX_LEN, Reduction, ScoreBins, Table, TableForm};
 use calib_core::decision::{Thresholds, Verdict};
+use calib_core::predict::{Mismatch, Output, Predictor, Query};
+use calib_core::score::TopLabelCode;
 use calib_core::{
     Artifact, ArtifactBuffer, BinFlags, Calibrated, Calibrator, Logits, Margin, Outcome, ProbInterval, Probs,
     QuantizedScore, Score, TopLabel, TopLabelCodeMargin, TopLabelMargin, Uncalibrated, VectorCalibrator,
@@ -99,21 +101,63 @@ fn use_all(artifact: &Artifact<'_>, score: Score, word: u32) {
     let count = artifact.tables().count();
     match artifact.calibrator() {
         Calibrator::None => assert_eq!(count, 0),
-        Calibrator::Grouped(groups) => {
-            let header = artifact.header();
-            let per_group = header.reduction.tables(header.classes).unwrap();
-            let of = artifact.groups().unwrap();
-            assert_eq!((of.count() * per_group, of.names().count()), (count, of.count()));
-            for group in 0..of.count() {
-                let calibrator = groups.of_group(group as u8).unwrap();
-                use_tables(artifact, &calibrator, (group * per_group, per_group), score, word);
-            }
-            assert!(of.count() > u8::MAX.into() || groups.of_group(of.count() as u8).is_none());
-        }
-        calibrator => use_tables(artifact, &calibrator, (0, count), score, word),
+        Calibrator::Grouped => use_groups(artifact, score, word),
+        calibrator => use_tables(artifact, &calibrator, count, score, word),
     }
     check_points(artifact, score, word);
     check_sets(artifact, score, word);
+}
+
+/// Predicts with the tables of every group, and of one that is none.
+fn use_groups(artifact: &Artifact<'_>, score: Score, word: u32) {
+    let header = artifact.header();
+    let (groups, tables) = (artifact.groups().unwrap(), artifact.tables().count());
+    let per_group = header.reduction.tables(header.classes).unwrap();
+    assert_eq!((groups.count() * per_group, groups.names().count()), (tables, groups.count()));
+    let classes = usize::from(header.classes);
+    let is_binary = header.reduction == Reduction::Binary;
+    let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
+    let code = QuantizedScore::from_key(header.encoding, word as u16);
+    for group in 0..=groups.count() {
+        for class in 0..classes.min(4) {
+            let mut row = vec![0.0; classes];
+            let mut keys = vec![0; classes];
+            (row[class], keys[class]) = (1.0, word as u16);
+            let (output, key) = match (is_binary, header.encoding.is_margin(), &code) {
+                (true, true, _) => (Output::Margin(margin), Key::Margin(margin, word)),
+                (true, false, Ok(code)) => (Output::Code(*code), Key::Code(*code)),
+                (true, false, Err(_)) => (Output::Score(score), Key::Score(score, word)),
+                (false, true, _) => {
+                    let Ok(logits) = Logits::new(&row) else { unreachable!("numbers are logits") };
+                    (Output::Logits(logits), Key::Margin(logits.top_label_margin().margin, word))
+                }
+                (false, false, Err(_)) => {
+                    let Ok(probs) = Probs::new(&row) else { unreachable!("they sum to 1") };
+                    (Output::Probs(probs), Key::Score(Score::ONE, word))
+                }
+                (false, false, Ok(_)) if header.flags.contains(HeaderFlags::TOP2_MARGIN) => {
+                    let Ok(top) = TopLabelCodeMargin::from_keys(header.encoding, &keys) else { continue };
+                    let key = QuantizedScore::from_key(header.encoding, top.top2_margin()).unwrap();
+                    (Output::TopLabelCodeMargin(top), Key::Code(key))
+                }
+                (false, false, Ok(_)) => {
+                    let Ok(top) = TopLabelCode::from_keys(header.encoding, &keys) else { continue };
+                    (Output::TopLabelCode(top), Key::Code(top.score()))
+                }
+            };
+            let Ok(code) = u8::try_from(group) else { continue };
+            let query = Query { output, group: Some(code), word: Some(word) };
+            let predicted = Predictor::new(*artifact).calibrate(&query);
+            if group == groups.count() {
+                assert_eq!(predicted, Err(Mismatch::Group(code)));
+                continue;
+            }
+            let predicted = predicted.unwrap();
+            let index = if per_group == 1 { 0 } else { usize::from(predicted.class) };
+            let table = TableBeside::of(artifact, group * per_group + index);
+            check_outcome(predicted.outcome, table, key);
+        }
+    }
 }
 
 /// Compares verdicts with comparisons of keys.
@@ -162,21 +206,15 @@ fn check_sets(artifact: &Artifact<'_>, score: Score, word: u32) {
 }
 
 /// Calibrates with every table of a part and one too many, and compares with a scan of the table.
-fn use_tables(
-    artifact: &Artifact<'_>,
-    calibrator: &Calibrator<'_>,
-    (first, count): (usize, usize),
-    score: Score,
-    word: u32,
-) {
+fn use_tables(artifact: &Artifact<'_>, calibrator: &Calibrator<'_>, count: usize, score: Score, word: u32) {
     for class in 0..=u16::try_from(count).unwrap() {
-        let index = first + usize::from(class);
-        let table = if usize::from(class) < count { TableBeside::of(artifact, index) } else { None };
+        let is_table = usize::from(class) < count;
+        let table = if is_table { TableBeside::of(artifact, class.into()) } else { None };
         let top = TopLabel { class, score };
         let margin = Margin::new(f32::from_bits(word)).unwrap_or_default();
         match *calibrator {
             Calibrator::TopLabel(calibrator) => {
-                let table = table_of(artifact, (first, count), class, calibrator.classes());
+                let table = table_of(artifact, count, class, calibrator.classes());
                 check_outcome(calibrator.calibrate(top), table, Key::Score(score, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Score(score, word));
             }
@@ -186,7 +224,7 @@ fn use_tables(
             }
             Calibrator::TopLabelCode(calibrator) => {
                 let Ok(code) = QuantizedScore::from_key(calibrator.encoding(), word as u16) else { continue };
-                let table = table_of(artifact, (first, count), class, calibrator.classes());
+                let table = table_of(artifact, count, class, calibrator.classes());
                 check_outcome(calibrator.calibrate(class, code).unwrap(), table, Key::Code(code));
             }
             Calibrator::BinaryCode(calibrator) if class == 0 => {
@@ -198,7 +236,7 @@ fn use_tables(
                 check_outcome(calibrator.calibrate_with(margin, word), table, Key::Margin(margin, word));
             }
             Calibrator::TopLabelMargin(calibrator) => {
-                let table = table_of(artifact, (first, count), class, calibrator.classes());
+                let table = table_of(artifact, count, class, calibrator.classes());
                 let top = TopLabelMargin { class, margin };
                 check_outcome(calibrator.calibrate(top), table, Key::Margin(margin, u32::MAX));
                 check_outcome(calibrator.calibrate_with(top, word), table, Key::Margin(margin, word));
@@ -208,7 +246,7 @@ fn use_tables(
                 keys.iter_mut().skip(class.into()).take(1).for_each(|key| *key = word as u16);
                 let Ok(top) = TopLabelCodeMargin::from_keys(calibrator.encoding(), &keys) else { continue };
                 let top2_margin = QuantizedScore::from_key(calibrator.encoding(), top.top2_margin()).unwrap();
-                let table = table_of(artifact, (first, count), top.class(), calibrator.classes());
+                let table = table_of(artifact, count, top.class(), calibrator.classes());
                 check_outcome(calibrator.calibrate(top).unwrap(), table, Key::Code(top2_margin));
             }
             Calibrator::TopK(calibrator) => {
@@ -238,19 +276,15 @@ fn use_tables(
     }
 }
 
-/// The table of a predicted class in a part: one may serve all classes, of which there may be more or fewer than tables.
+/// The table of a predicted class: one may serve all classes, of which there may be more or fewer than tables.
 fn table_of<'a>(
     artifact: &Artifact<'a>,
-    (first, count): (usize, usize),
+    count: usize,
     class: u16,
     classes: usize,
 ) -> Option<TableBeside<'a>> {
     let index = if count == 1 { 0 } else { usize::from(class) };
-    if usize::from(class) < classes && index < count {
-        TableBeside::of(artifact, first + index)
-    } else {
-        None
-    }
+    if usize::from(class) < classes && index < count { TableBeside::of(artifact, index) } else { None }
 }
 
 /// A table with the ranges of the score beside it.

@@ -50,10 +50,9 @@ const BUDGETS: [(&str, u64); 25] = [
     ("top_label_code_margin", 512),
     ("decision", 256),
     // Whatever the classifier gives: quantized logits serve calibrators of codes and of floats.
-    // With the calibrator of a group, which takes 216 on the stack: a query names the group, and the slot is not changed.
-    ("slot", 884),
+    ("slot", 528),
     // The same with the calibrated class beside it, until rules, thresholds or sets have judged.
-    ("slot_prediction", 1012),
+    ("slot_prediction", 656),
 ];
 
 /// Prints the bounds with their deepest paths, and what was measured beside them; fails if one is over its budget.

@@ -357,12 +357,6 @@ fn outcomes(artifact: &Artifact<'_>, question: &Question) -> (Vec<(u16, Outcome)
     const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
     match (artifact.calibrator(), &question.scores) {
         (Calibrator::None, scores) => (vec![(predicted(scores), NO_TABLE)], Vec::new()),
-        (Calibrator::Grouped(groups), Scores::Score(value)) => {
-            let Some(Calibrator::Binary(binary)) = groups.of_group(question.group.unwrap()) else {
-                panic!("not binary")
-            };
-            (vec![(1, binary.calibrate(Score::new(*value).unwrap()))], Vec::new())
-        }
         _ => {
             let request = RequestBody::Predict(question.clone());
             match expected(AlarmRule::AtLeast(0.5), artifact, &request).unwrap() {

@@ -82,7 +82,7 @@ impl DeviceScores {
         artifact: &Artifact<'_>,
         groups: Option<&RowGroups>,
     ) -> Result<CheckedScores, AssessError> {
-        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped(_));
+        let is_grouped = matches!(artifact.calibrator(), Calibrator::Grouped);
         let mut of_rows = Vec::new();
         if is_grouped || artifact.groups().is_some() && groups.is_some() {
             let codes = group_codes(artifact, groups)?;

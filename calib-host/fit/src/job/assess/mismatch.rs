@@ -39,7 +39,7 @@ fn takes(artifact: &Artifact<'_>) -> String {
         Reduction::Binary if artifact.header().method.has_no_calibrator() => {
             "no scores to calibrate: it has only thresholds".into()
         }
-        Reduction::Binary if matches!(artifact.calibrator(), Calibrator::Grouped(_)) => {
+        Reduction::Binary if matches!(artifact.calibrator(), Calibrator::Grouped) => {
             "binary scores with the group of each, which this command does not read".into()
         }
         Reduction::Binary if encoding.is_quantized() => {
