@@ -18,7 +18,7 @@ pub(super) const SIGNATURE_LEN: usize = 8 + 64;
 pub(super) const MANDATORY: u16 = 1;
 
 /// Declares the kinds of section in the order in which they came, because the protocol counts kinds in this order: each with its number,
-/// and its name for people.
+/// and its name for people. The numbers 66 to 68 are of sections that hosts and the start of a device read themselves.
 macro_rules! sections {
     ($($(#[$doc:meta])+ $kind:ident = $number:literal $name:literal,)+) => {
         /// The kinds of section that this version of calib knows.

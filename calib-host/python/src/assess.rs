@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::artifact::PyArtifact;
+use crate::data::scores_of;
 use crate::errors::{DataError, MismatchError, UsageError, name, of_data};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
@@ -248,27 +249,22 @@ fn scores_for<'a>(
     classes: usize,
 ) -> PyResult<Scores<'a>> {
     let refuse = |cause: job::Mismatch| of_assess(&cause.into());
-    Ok(match (kind, values) {
-        (Kind::Binary(kind), Slice::I64(codes)) => {
+    let (kind, encoding) = match (kind, values) {
+        (Kind::Binary(kind), Slice::I64(_)) => {
             let (encoding, kind) = job::scores_encoding(artifact, kind).map_err(refuse)?;
             if !encoding.is_quantized() {
                 return Err(refuse(job::mismatch(artifact, "integer codes of one score")));
             }
-            Scores::Codes(kind, encoding, codes)
+            (Kind::Binary(kind), Some(encoding))
         }
-        (Kind::Vectors(kind), Slice::I64(codes)) => {
-            let encoding = job::vectors_encoding(artifact, Some(kind)).map_err(refuse)?;
+        (Kind::Vectors(of), Slice::I64(_)) => {
+            let encoding = job::vectors_encoding(artifact, Some(of)).map_err(refuse)?;
             let none = || refuse(job::mismatch(artifact, "vectors of integer codes"));
-            Scores::CodeVectors(kind, encoding.ok_or_else(none)?.0, codes, classes)
+            (kind, Some(encoding.ok_or_else(none)?.0))
         }
-        (Kind::Binary(kind), values) => {
-            let scores = values.scores(kind).expect("these are floats");
-            Scores::Binary(kind, scores.map_err(|cause| of_data(&cause))?)
-        }
-        (Kind::Vectors(kind), values) => {
-            Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
-        }
-    })
+        _ => (kind, None),
+    };
+    scores_of(kind, values, classes, encoding).map_err(|cause| of_data(&cause))
 }
 
 /// Observed frequencies and mean probabilities of the bins that hold predictions.

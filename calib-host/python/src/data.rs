@@ -2,7 +2,7 @@
 
 use calib_core::ScoreEncoding;
 use calib_fit::artifact::CodeType;
-use calib_fit::data::{self, RowGroups, device_scores};
+use calib_fit::data::{self, RowGroups};
 use calib_fit::dataset::{Dataset, Rows, Scores};
 use calib_fit::job::{AssessError, Finding, overlap_with_fit};
 use calib_fit::stats::Clusters;
@@ -91,7 +91,8 @@ pub(crate) fn encoding_of(name: &str, scale: f32, zero_point: i32) -> PyResult<S
     encoding.map_err(|cause| UsageError::new_err(cause.to_string()))
 }
 
-fn scores_of(
+/// Scores of a kind; integers are codes of the encoding.
+pub(crate) fn scores_of(
     kind: Kind,
     values: Slice<'_>,
     classes: usize,
@@ -104,8 +105,7 @@ fn scores_of(
         (Kind::Vectors(kind), Slice::I64(codes)) => {
             Scores::CodeVectors(kind, encoding.unwrap_or(ScoreEncoding::F32), codes, classes)
         }
-        (Kind::Binary(kind), Slice::F32(scores)) => Scores::Binary(kind, scores.into()),
-        (Kind::Binary(kind), Slice::F64(scores)) => Scores::Binary(kind, device_scores(kind, scores)?.into()),
+        (Kind::Binary(kind), values) => Scores::Binary(kind, values.scores(kind).expect("these are floats")?),
         (Kind::Vectors(kind), values) => {
             Scores::Vectors(kind, values.entries().expect("these are floats"), classes)
         }

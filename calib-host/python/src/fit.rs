@@ -1,7 +1,7 @@
 //! Fitting.
 
 use calib_fit::data::device_scores;
-use calib_fit::dataset::{Dataset, Rows, Scores};
+use calib_fit::dataset::{Dataset, Rows};
 use calib_fit::error::UnfittedReason;
 use calib_fit::fit::Unfitted;
 use calib_fit::job::{self, FittedModel, ScoresOf};
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::artifact::PyArtifact;
+use crate::data::scores_of;
 use crate::errors::{DataError, UsageError, name, of_data, of_not_fitted};
 use crate::floats::{Kind, Numbers, Slice};
 use crate::interrupt::working;
@@ -66,20 +67,7 @@ pub(crate) fn fit(
         .classifiers(classifiers)
         .in_any_order(true);
     let fitted = working(py, || {
-        let scores = match (kind, values, encoding) {
-            (Kind::Binary(kind), Slice::I64(codes), Some(encoding)) => {
-                Ok(Scores::Codes(kind, encoding, codes))
-            }
-            (Kind::Vectors(kind), Slice::I64(codes), Some(encoding)) => {
-                Ok(Scores::CodeVectors(kind, encoding, codes, classes))
-            }
-            (Kind::Binary(kind), values, _) => {
-                values.scores(kind).expect("these are floats").map(|scores| Scores::Binary(kind, scores))
-            }
-            (Kind::Vectors(kind), values, _) => {
-                Ok(Scores::Vectors(kind, values.entries().expect("these are floats"), classes))
-            }
-        };
+        let scores = scores_of(kind, values, classes, encoding);
         let data = scores.and_then(|scores| Dataset::new(scores, rows)).map_err(|cause| of_data(&cause))?;
         job::fit(&data, &options).map_err(|cause| of_not_fitted(&cause))
     })??;

@@ -6,9 +6,7 @@ use std::sync::{Once, OnceLock};
 
 use calib_fit::{BinaryData, ScoreKind, VectorKind};
 use calib_io::files::FileError;
-use calib_io::input::{
-    Chunks, ColumnType, Source, Table, binary_data, code_vectors, codes, is_matrix, vectors,
-};
+use calib_io::input::{Chunks, ColumnType, Source, Table, binary_data, code_vectors, is_matrix, vectors};
 
 static READY: Once = Once::new();
 
@@ -162,10 +160,8 @@ fn look_at(table: &Table) {
 /// Two columns as scores and labels, and as codes.
 fn columns(table: &Table, scores: &str, labels: &str) {
     let encoding = calib_core::ScoreEncoding::I8 { scale: 0.5, zero_point: 3 };
-    if let Some(column) = told(table.codes(scores))
-        && let Some(codes) = told(codes(&column, encoding))
-    {
-        assert_eq!(codes.len(), column.len());
+    if let Some((integers, codes)) = told(table.integers(scores)).zip(told(table.codes(scores, encoding))) {
+        assert_eq!(codes.len(), integers.len());
     }
     let _ = told(table.bins(scores));
     let Some((scores, labels)) = told(table.numbers(scores)).zip(told(table.labels(labels))) else { return };

@@ -188,7 +188,7 @@ impl Apply {
             let Scores { table, binary } = &piece.of;
             let shown = table.shown(binary.scores.len());
             let added = self.columns(named, binary.scores.outputs(), &rows, &piece.words)?;
-            let scores = shown.place(&self.score_column).map(|place| (place, binary.numbers.shown()));
+            let scores = shown.place(&self.score_column).map(|place| (place, &binary.numbers));
             Ok(Part::new(format, &Block::beside(&shown, rows, scores, added)))
         })?;
         let warning = could_be_probs.then(|| sentence(&Finding::RawScoresInUnitInterval, &place.file));

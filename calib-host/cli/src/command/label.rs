@@ -128,11 +128,10 @@ fn tell_all<T: Transport>(link: &mut Link<T>, calibrator: Identity, rows: &[Row]
 /// The rows of a table.
 fn read_rows(path: &Path) -> Result<Vec<Row>, FileError> {
     let table = Table::read(&Source::read(path, &|_| ())?)?;
-    let (classes, bins, labels) = (table.codes("class")?, table.codes("bin")?, table.binary_labels("label")?);
-    let groups = match table.check_absent(&["group"]) {
-        Err(_) => Some(table.codes("group")?),
-        Ok(()) => None,
-    };
+    let (classes, bins, labels) =
+        (table.integers("class")?, table.integers("bin")?, table.binary_labels("label")?);
+    let has_groups = table.check_absent(&["group"]).is_err();
+    let groups = has_groups.then(|| table.integers("group")).transpose()?;
     let small = |value: i64, at: &Location, max: i64| {
         let problem = Problem::Format(format!("{value} is no number from 0 to {max}"));
         if (0..=max).contains(&value) { Ok(value) } else { Err(FileError::input(at.clone(), problem)) }

@@ -1,51 +1,13 @@
 //! A column of binary scores, and what an artifact makes of it.
 
-use calib_core::ScoreEncoding;
 use calib_fit::ScoreKind;
 use calib_fit::apply::Applied;
 use calib_fit::data::RowGroups;
-use calib_fit::job::{CheckedScores, DeviceScores};
-use calib_io::files::FileError;
-use calib_io::input::{self, Table};
-use calib_io::output::ScoreNumbers;
+use calib_fit::job::CheckedScores;
+use calib_io::input::{ReadNumbers, Table};
 
 use super::rows::NamedArtifact;
 use crate::error::Error;
-
-/// Reads a column of scores of this kind, or of codes if the encoding has such, and the numbers in it.
-fn device_scores(
-    table: &Table,
-    column: &str,
-    encoding: ScoreEncoding,
-    kind: ScoreKind,
-) -> Result<(DeviceScores, ReadNumbers), FileError> {
-    if encoding.is_quantized() {
-        let codes = table.codes(column)?;
-        let scores = DeviceScores::Codes(input::codes(&codes, encoding)?);
-        return Ok((scores, ReadNumbers::Integers(codes.values)));
-    }
-    let numbers = table.numbers(column)?;
-    let scores = match kind {
-        ScoreKind::Probability => DeviceScores::Scores(numbers.scores()?),
-        ScoreKind::Margin => DeviceScores::Margins(numbers.margins()?),
-    };
-    Ok((scores, ReadNumbers::F64(numbers.values)))
-}
-
-/// The numbers that scores were read as.
-pub(crate) enum ReadNumbers {
-    F64(Vec<f64>),
-    Integers(Vec<i64>),
-}
-
-impl ReadNumbers {
-    pub(crate) fn shown(&self) -> ScoreNumbers<'_> {
-        match self {
-            Self::F64(numbers) => ScoreNumbers::F64(numbers),
-            Self::Integers(numbers) => ScoreNumbers::Integers(numbers),
-        }
-    }
-}
 
 /// Binary scores that an artifact calibrates, and the numbers that they were read as.
 pub(crate) struct BinaryRows {
@@ -69,7 +31,7 @@ impl NamedArtifact<'_> {
             true => header.encoding,
             false => self.binary_encoding(kind)?,
         };
-        let (scores, numbers) = device_scores(table, column, encoding, kind)?;
+        let (scores, numbers) = table.read_scores(column, encoding, kind)?;
         let scores = scores.check(&artifact, groups).map_err(|cause| self.refuse(cause))?;
         Ok(BinaryRows { scores, numbers })
     }

@@ -190,7 +190,7 @@ fn binary(
     };
     let table = Table::read_only(&sources[0], &columns.named())?;
     let scores = match encoding {
-        Some(encoding) => input::scores_of_codes(&table.codes(columns.score)?, encoding, kind)?,
+        Some(encoding) => table.codes(columns.score, encoding)?.stand_for(kind)?,
         None => table.numbers(columns.score)?,
     };
     let labels = match columns.points.is_some_and(|points| points.counts_positives()) {

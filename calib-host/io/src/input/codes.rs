@@ -1,7 +1,8 @@
 //! Integer codes of scores.
 
-use calib_core::{Margin, QuantizedScore, ScoreEncoding};
+use calib_core::{Margin, QuantizedScore, Score, ScoreEncoding};
 use calib_fit::data::{CodeVectors, ScoreKind, VectorKind};
+use calib_fit::job::DeviceScores;
 
 use super::column::Column;
 use super::matrix::{MatrixRows, array, is_table};
@@ -9,66 +10,82 @@ use super::source::Source;
 use super::table::Table;
 use crate::files::{FileError, Problem};
 
-/// Checks that every value is a code of the encoding.
-///
-/// ```
-/// use calib_core::ScoreEncoding;
-/// use calib_io::input::{Source, Table, codes};
-///
-/// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
-/// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
-/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// assert_eq!(codes(&table.codes("score")?, encoding)?.len(), 2);
-/// # Ok::<(), calib_io::files::FileError>(())
-/// ```
-///
-/// # Errors
-///
-/// The first value that is not.
-pub fn codes(column: &Column<i64>, encoding: ScoreEncoding) -> Result<Vec<QuantizedScore>, FileError> {
-    let check = |(row, &code): (usize, &i64)| {
-        let score = i32::try_from(code).ok().and_then(|code| QuantizedScore::new(encoding, code).ok());
-        score.ok_or_else(|| FileError::input(column.at(row), Problem::CodeOutOfRange { code, encoding }))
-    };
-    column.values.iter().enumerate().map(check).collect()
+/// The numbers that a column of scores was read as.
+#[derive(Clone, Debug)]
+pub enum ReadNumbers {
+    /// Scores or margins.
+    F64(Vec<f64>),
+    /// Codes.
+    Integers(Vec<i64>),
 }
 
-/// The scores of this kind that codes stand for, in the device's `f32`, each with the place of its code.
-///
-/// ```
-/// use calib_core::ScoreEncoding;
-/// use calib_fit::ScoreKind;
-/// use calib_io::input::{Source, Table, binary_data, scores_of_codes};
-///
-/// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
-/// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
-/// let encoding = ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 };
-/// let kind = ScoreKind::Probability;
-/// let scores = scores_of_codes(&table.codes("score")?, encoding, kind)?;
-/// assert_eq!(binary_data(&scores, &table.labels("label")?, kind)?.len(), 2);
-/// # Ok::<(), calib_io::files::FileError>(())
-/// ```
-///
-/// # Errors
-///
-/// The first value that is not a code, or stands for no score of this kind.
-pub fn scores_of_codes(
-    column: &Column<i64>,
-    encoding: ScoreEncoding,
-    kind: ScoreKind,
-) -> Result<Column<f64>, FileError> {
-    let score = |(row, code): (usize, QuantizedScore)| {
-        let score = match kind {
-            ScoreKind::Probability => code.score().map(|score| f64::from(score.get())),
-            ScoreKind::Margin => Margin::new(code.dequantized()).ok().map(|margin| f64::from(margin.get())),
-        };
-        score.ok_or_else(|| {
-            let problem = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
-            FileError::input(column.at(row), problem)
+impl Table {
+    /// A column of codes of this encoding.
+    ///
+    /// ```
+    /// use calib_core::ScoreEncoding;
+    /// use calib_fit::ScoreKind;
+    /// use calib_io::input::{Source, Table, binary_data};
+    ///
+    /// let csv = b"score,label\n-128,0\n127,1\n".to_vec();
+    /// let table = Table::read(&Source::from_bytes("codes.csv", csv)?)?;
+    /// let codes = table.codes("score", ScoreEncoding::I8 { scale: 1.0 / 256.0, zero_point: -128 })?;
+    /// let scores = codes.stand_for(ScoreKind::Probability)?;
+    /// assert_eq!(binary_data(&scores, &table.labels("label")?, ScoreKind::Probability)?.len(), 2);
+    /// # Ok::<(), calib_io::files::FileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is no code of the encoding.
+    pub fn codes(&self, name: &str, encoding: ScoreEncoding) -> Result<Column<QuantizedScore>, FileError> {
+        self.integers(name)?.map(|&code| {
+            let score = i32::try_from(code).ok().and_then(|code| QuantizedScore::new(encoding, code).ok());
+            score.ok_or(Problem::CodeOutOfRange { code, encoding })
         })
-    };
-    let values = codes(column, encoding)?.into_iter().enumerate().map(score).collect::<Result<_, _>>()?;
-    Ok(Column { values, place: column.place.clone(), rows: column.rows.clone(), is_whole: column.is_whole })
+    }
+
+    /// A column of scores of this kind, or of codes if the encoding has such: as the device has them, and the numbers in it.
+    ///
+    /// # Errors
+    ///
+    /// If the column is missing or ambiguous, or a cell is no such score.
+    pub fn read_scores(
+        &self,
+        name: &str,
+        encoding: ScoreEncoding,
+        kind: ScoreKind,
+    ) -> Result<(DeviceScores, ReadNumbers), FileError> {
+        if encoding.is_quantized() {
+            let codes = self.codes(name, encoding)?.values;
+            let numbers = codes.iter().map(|code| code.code().into()).collect();
+            return Ok((DeviceScores::Codes(codes), ReadNumbers::Integers(numbers)));
+        }
+        let numbers = self.numbers(name)?;
+        let scores = match kind {
+            ScoreKind::Probability => DeviceScores::Scores(numbers.scores()?),
+            ScoreKind::Margin => DeviceScores::Margins(numbers.margins()?),
+        };
+        Ok((scores, ReadNumbers::F64(numbers.values)))
+    }
+}
+
+impl Column<QuantizedScore> {
+    /// The scores of this kind that the codes stand for, in the device's `f32`, each with the place of its code.
+    ///
+    /// # Errors
+    ///
+    /// The first code that stands for no score of this kind.
+    pub fn stand_for(self, kind: ScoreKind) -> Result<Column<f64>, FileError> {
+        self.map(|code| {
+            let score = match kind {
+                ScoreKind::Probability => code.score().map(Score::get),
+                ScoreKind::Margin => Margin::new(code.dequantized()).ok().map(Margin::get),
+            };
+            let none = Problem::CodeScore { code: code.code().into(), score: code.dequantized() };
+            score.map(f64::from).ok_or(none)
+        })
+    }
 }
 
 /// Reads vectors of integer codes, which stand for probabilities or for logits: a NumPy array of two dimensions, or one in an NPZ archive,
@@ -97,7 +114,7 @@ pub fn code_vectors(
     name: Option<&str>,
 ) -> Result<CodeVectors, FileError> {
     let rows = match is_table(source) {
-        true => MatrixRows::of_table(source, name, Table::codes)?,
+        true => MatrixRows::of_table(source, name, Table::integers)?,
         false => {
             let (array, place) = array(source, kind, name)?;
             MatrixRows::of_array(array.integer_matrix()?, place, 0)

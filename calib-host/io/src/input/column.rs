@@ -28,9 +28,25 @@ impl<T> Column<T> {
         self.place.clone().row(self.rows.at(row))
     }
 
-    /// The same rows without their values.
-    pub(super) fn without_values<U>(self) -> Column<U> {
-        Column { values: Vec::new(), place: self.place, rows: self.rows, is_whole: self.is_whole }
+    /// The same rows with other values.
+    pub(super) fn with_values<U>(self, values: Vec<U>) -> Column<U> {
+        Column { values, place: self.place, rows: self.rows, is_whole: self.is_whole }
+    }
+
+    /// What is made of each value; a problem is at the place of its value.
+    fn each<U>(&self, make: impl Fn(&T) -> Result<U, Problem>) -> Result<Vec<U>, FileError> {
+        let at = |(row, value)| make(value).map_err(|problem| FileError::input(self.at(row), problem));
+        self.values.iter().enumerate().map(at).collect()
+    }
+
+    /// Checks each value; a problem is at the place of its value.
+    pub(super) fn check(&self, problem: impl Fn(&T) -> Option<Problem>) -> Result<(), FileError> {
+        self.each(|value| problem(value).map_or(Ok(()), Err)).map(drop)
+    }
+
+    /// The same rows with what is made of each value; a problem is at the place of its value.
+    pub(super) fn map<U>(self, make: impl Fn(&T) -> Result<U, Problem>) -> Result<Column<U>, FileError> {
+        self.each(make).map(|values| self.with_values(values))
     }
 
     /// The column as a whole.
@@ -69,13 +85,10 @@ impl Column<f64> {
     ///
     /// The first value that is not.
     pub fn scores(&self) -> Result<Vec<Score>, FileError> {
-        let check = |(row, &value): (usize, &f64)| {
-            Score::try_from(value).map_err(|cause| {
-                let problem = score_problem(cause, value, Problem::ScoreOutOfRange);
-                FileError::input(self.at(row), self.counted(problem))
-            })
-        };
-        self.values.iter().enumerate().map(check).collect()
+        self.each(|&value| {
+            let problem = |cause| self.counted(score_problem(cause, value, Problem::ScoreOutOfRange));
+            Score::try_from(value).map_err(problem)
+        })
     }
 
     /// Checks that every value is a margin, as the device sees it: rounded to the nearest `f32`, which is finite.
@@ -84,16 +97,12 @@ impl Column<f64> {
     ///
     /// The first value that is not.
     pub fn margins(&self) -> Result<Vec<Margin>, FileError> {
-        let check = |(row, &value): (usize, &f64)| {
-            Margin::new(value as f32).map_err(|cause| {
-                let problem = match value.is_finite() {
-                    true => Problem::TooLarge32(value),
-                    false => score_problem(cause, value, Problem::ScoreOutOfRange),
-                };
-                FileError::input(self.at(row), self.counted(problem))
+        self.each(|&value| {
+            Margin::new(value as f32).map_err(|cause| match value.is_finite() {
+                true => Problem::TooLarge32(value),
+                false => self.counted(score_problem(cause, value, Problem::ScoreOutOfRange)),
             })
-        };
-        self.values.iter().enumerate().map(check).collect()
+        })
     }
 
     /// The problem of a value that is none, with how many others are none.
@@ -136,17 +145,12 @@ impl Column<i64> {
     ///
     /// The first label that is not.
     pub fn check_classes(&self, classes: usize) -> Result<(), FileError> {
-        let bad = |&label: &i64| usize::try_from(label).map_or(true, |label| label >= classes);
-        match self.values.iter().position(bad) {
-            None => Ok(()),
-            Some(row) => Err(match self.other_labels(classes) {
-                Some(problem) => FileError::input(self.place.clone(), problem),
-                None => FileError::input(
-                    self.at(row),
-                    Problem::LabelOutOfRange { label: self.values[row], classes },
-                ),
-            }),
-        }
+        let is_class = |label: i64| usize::try_from(label).is_ok_and(|label| label < classes);
+        let of_row = |label| Problem::LabelOutOfRange { label, classes };
+        self.check(|&label| (!is_class(label)).then(|| of_row(label))).map_err(|of_row| {
+            let problem = self.other_labels(classes);
+            problem.map_or(of_row, |problem| FileError::input(self.place.clone(), problem))
+        })
     }
 
     /// What the labels are instead of those of so many classes, if all of them tell.

@@ -62,9 +62,7 @@ pub fn vectors(source: &Source, kind: VectorKind) -> Result<Vectors, FileError> 
 pub fn vectors_named(source: &Source, kind: VectorKind, name: Option<&str>) -> Result<Vectors, FileError> {
     let rows = match is_table(source) && (name.is_some() || source.options().guess) {
         true => MatrixRows::of_table(source, name, |table, name| {
-            let Column { values, place, rows, is_whole } = table.numbers(name)?;
-            let values = values.into_iter().map(|value| value as f32).collect();
-            Ok(Column { values, place, rows, is_whole })
+            table.numbers(name)?.map(|&value| Ok(value as f32))
         })?,
         false => {
             let (array, place) = array(source, kind, name)?;

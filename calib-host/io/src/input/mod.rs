@@ -76,7 +76,7 @@ pub use binary::{BinaryChunk, BinaryChunks, BinaryFiles, BinaryInput, ScoreNumbe
 pub use cell::TableCell;
 pub use chunks::Chunks;
 pub use clusters::clusters;
-pub use codes::{code_vectors, codes, scores_of_codes};
+pub use codes::{ReadNumbers, code_vectors};
 pub use column::{Column, binary_data, check_rows};
 pub use column_kind::ColumnKind;
 pub use costs::{Costs, read_costs};

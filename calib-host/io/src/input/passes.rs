@@ -143,15 +143,10 @@ fn counted_table(source: &Source, names: &[&str]) -> Result<Table, FileError> {
 
 /// A column of whole numbers that a double holds.
 fn counts(table: &Table, name: &str) -> Result<Column<u64>, FileError> {
-    let numbers = table.numbers(name)?;
-    let is_count = |number: f64| number >= 0.0 && number.fract() == 0.0 && number <= MAX_COUNT;
-    match numbers.values.iter().position(|&number| !is_count(number)) {
-        Some(row) => Err(FileError::input(numbers.at(row), Problem::Count(numbers.values[row]))),
-        None => {
-            let values = numbers.values.iter().map(|&number| number as u64).collect();
-            Ok(Column { values, ..numbers.without_values() })
-        }
-    }
+    table.numbers(name)?.map(|&number| match (0.0..=MAX_COUNT).contains(&number) && number.fract() == 0.0 {
+        true => Ok(number as u64),
+        false => Err(Problem::Count(number)),
+    })
 }
 
 /// 2^53.
@@ -164,10 +159,8 @@ fn check_faults(faults: &Column<f64>, n: &[u64]) -> Result<(), FileError> {
         rows.map(|(_, &n)| n).fold(0, u64::saturating_add)
     };
     let is_known = |fault: f64| (0..=FAULTS.len()).any(|known| known as f64 == fault);
-    if let Some(row) = faults.values.iter().position(|&fault| !is_known(fault)) {
-        let said = format!("{} is not a fault that a first pass reports", faults.values[row]);
-        return Err(FileError::input(faults.at(row), Problem::Format(said)));
-    }
+    let said = |fault| Problem::Format(format!("{fault} is not a fault that a first pass reports"));
+    faults.check(|&fault| (!is_known(fault)).then(|| said(fault)))?;
     let found: Vec<String> = (1..)
         .zip(FAULTS)
         .map(|(fault, name)| (rows_with(fault), name))
@@ -189,10 +182,8 @@ fn read_buckets(
     wrong: &dyn Fn(PassError) -> FileError,
 ) -> Result<Buckets, FileError> {
     let stated = per_unit.values[0];
-    if let Some(row) = per_unit.values.iter().position(|&other| other != stated) {
-        let said = format!("{} buckets to the unit here, and {stated} above", per_unit.values[row]);
-        return Err(FileError::input(per_unit.at(row), Problem::Format(said)));
-    }
+    let said = |other| Problem::Format(format!("{other} buckets to the unit here, and {stated} above"));
+    per_unit.check(|&other| (other != stated).then(|| said(other)))?;
     match kind {
         ScoreKind::Margin => Buckets::margins(stated).map_err(wrong),
         ScoreKind::Probability if stated == Buckets::OF_PROBABILITIES => Ok(Buckets::Probabilities),

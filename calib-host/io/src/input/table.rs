@@ -149,7 +149,8 @@ impl Table {
             return Ok(self.column_of(values, place));
         }
         let numbers = self.numbers(name)?;
-        Ok(Column { values: numbers.device_scores(kind)?, ..numbers.without_values() })
+        let values = numbers.device_scores(kind)?;
+        Ok(numbers.with_values(values))
     }
 
     /// A column of labels of two classes, whether each is class 1: the same as [`Table::labels`] followed by
@@ -167,8 +168,7 @@ impl Table {
         }
         let labels = self.labels(name)?;
         labels.check_classes(2)?;
-        let values = labels.values.iter().map(|&label| label == 1).collect();
-        Ok(Column { values, ..labels.without_values() })
+        labels.map(|&label| Ok(label == 1))
     }
 
     /// A column of numbers with gaps: an empty or missing cell is `None`.
@@ -219,12 +219,12 @@ impl Table {
         self.column(name, Values::integers, TableCell::label)
     }
 
-    /// A column of integer codes of scores.
+    /// A column of whole numbers.
     ///
     /// # Errors
     ///
     /// If the column is missing or ambiguous, or a cell is not a whole number.
-    pub fn codes(&self, name: &str) -> Result<Column<i64>, FileError> {
+    pub fn integers(&self, name: &str) -> Result<Column<i64>, FileError> {
         self.check_lone(Problem::CODES, is_integer)?;
         self.look_at_points(name)?;
         self.column(name, Values::integers, TableCell::code)

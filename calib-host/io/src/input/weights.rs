@@ -148,9 +148,7 @@ fn check_counts(
     check_same_rows(scores, positives)?;
     for column in [counts, positives] {
         check_weights_but_zeros(column)?;
-        if let Some(row) = column.values.iter().position(|count| count.fract() != 0.0) {
-            return Err(FileError::input(column.at(row), Problem::Count(column.values[row])));
-        }
+        column.check(|&count| (count.fract() != 0.0).then_some(Problem::Count(count)))?;
     }
     let mut pairs = counts.values.iter().zip(&positives.values);
     if let Some(row) = pairs.position(|(n, positives)| positives > n) {
@@ -193,14 +191,10 @@ fn check_weights(weights: &Column<f64>) -> Result<(), FileError> {
 }
 
 fn check_weights_but_zeros(weights: &Column<f64>) -> Result<(), FileError> {
-    for (row, &weight) in weights.values.iter().enumerate() {
-        let problem = match weight {
-            w if w.is_nan() => Problem::NaN,
-            w if w.is_infinite() => Problem::Infinite,
-            w if w < 0.0 => Problem::NegativeWeight(w),
-            _ => continue,
-        };
-        return Err(FileError::input(weights.at(row), problem));
-    }
-    Ok(())
+    weights.check(|&weight| match weight {
+        w if w.is_nan() => Some(Problem::NaN),
+        w if w.is_infinite() => Some(Problem::Infinite),
+        w if w < 0.0 => Some(Problem::NegativeWeight(w)),
+        _ => None,
+    })
 }

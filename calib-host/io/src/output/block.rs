@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::input::{ColumnKind, Shown, TableCell};
+use crate::input::{ColumnKind, ReadNumbers, Shown, TableCell};
 
 /// Rows that are written together: columns of a table that was read, then new ones.
 pub struct Block<'t> {
@@ -30,15 +30,6 @@ pub enum Values {
     Text(Vec<Cow<'static, str>>),
 }
 
-/// The scores of a table as the numbers that were read, for formats in which text is no number.
-#[derive(Clone, Copy, Debug)]
-pub enum ScoreNumbers<'t> {
-    /// Scores or margins.
-    F64(&'t [f64]),
-    /// Codes.
-    Integers(&'t [i64]),
-}
-
 /// A column of a block.
 pub(super) struct Column<'t> {
     pub(super) name: Cow<'t, str>,
@@ -49,7 +40,7 @@ pub(super) struct Column<'t> {
 
 enum Cells<'t> {
     Shown { shown: &'t Shown<'t>, column: usize, first_row: usize },
-    Numbers { shown: &'t Shown<'t>, column: usize, first_row: usize, numbers: ScoreNumbers<'t> },
+    Numbers { shown: &'t Shown<'t>, column: usize, first_row: usize, numbers: &'t ReadNumbers },
     New(Values),
 }
 
@@ -86,7 +77,8 @@ impl<'t> Block<'t> {
         Self { rows, columns: Vec::new() }.with(added)
     }
 
-    /// Rows of a table, and new columns beside them. `scores` are the numbers of all the table's rows in one of its columns.
+    /// Rows of a table, and new columns beside them. `scores` are the numbers of all the table's rows in one of its columns, for
+    /// formats in which text is no number.
     ///
     /// # Panics
     ///
@@ -94,7 +86,7 @@ impl<'t> Block<'t> {
     pub fn beside(
         shown: &'t Shown<'t>,
         rows: Range<usize>,
-        scores: Option<(usize, ScoreNumbers<'t>)>,
+        scores: Option<(usize, &'t ReadNumbers)>,
         added: Vec<NewColumn>,
     ) -> Self {
         let first_row = rows.start;
@@ -126,8 +118,8 @@ impl Column<'_> {
     pub(super) fn kind(&self) -> ColumnKind {
         match &self.cells {
             Cells::Shown { shown, column, .. } => shown.kind(*column),
-            Cells::Numbers { numbers: ScoreNumbers::F64(_), .. } => ColumnKind::F64,
-            Cells::Numbers { numbers: ScoreNumbers::Integers(_), .. } => ColumnKind::Integer,
+            Cells::Numbers { numbers: ReadNumbers::F64(_), .. } => ColumnKind::F64,
+            Cells::Numbers { numbers: ReadNumbers::Integers(_), .. } => ColumnKind::Integer,
             Cells::New(Values::F32(_)) => ColumnKind::F32,
             Cells::New(Values::U32(_)) => ColumnKind::Integer,
             Cells::New(Values::Text(_)) => ColumnKind::Text,
@@ -137,10 +129,10 @@ impl Column<'_> {
     /// A cell; of scores the number.
     pub(super) fn cell(&self, row: usize) -> TableCell<&str> {
         match &self.cells {
-            Cells::Numbers { numbers: ScoreNumbers::F64(numbers), first_row, .. } => {
+            Cells::Numbers { numbers: ReadNumbers::F64(numbers), first_row, .. } => {
                 TableCell::F64(numbers[first_row + row])
             }
-            Cells::Numbers { numbers: ScoreNumbers::Integers(numbers), first_row, .. } => {
+            Cells::Numbers { numbers: ReadNumbers::Integers(numbers), first_row, .. } => {
                 TableCell::Integer(numbers[first_row + row])
             }
             _ => self.cell_as_read(row),

@@ -28,7 +28,7 @@ mod record_batch;
 mod stream;
 mod writer;
 
-pub use block::{Block, NewColumn, ScoreNumbers, Values};
+pub use block::{Block, NewColumn, Values};
 pub use format::{TableFormat, UnknownFormat};
 pub use stream::{RowChunk, write_stream};
 pub use writer::{Part, TableWriter, write_table};

@@ -251,18 +251,8 @@ fn info(artifact: &Artifact<'_>) -> Vec<u32> {
     words.push(artifact.is_randomized().into());
     words.push(artifact.operating_points().is_some().into());
     words.push(artifact.prediction_sets().is_some().into());
-    let (encoding, scale, zero_point) = match header.encoding {
-        ScoreEncoding::F32 => (0, 0.0, 0),
-        ScoreEncoding::U8 { scale, zero_point } => (1, scale, zero_point),
-        ScoreEncoding::I8 { scale, zero_point } => (2, scale, zero_point),
-        ScoreEncoding::U16 { scale, zero_point } => (3, scale, zero_point),
-        ScoreEncoding::RoundedF32 => (4, 0.0, 0),
-        ScoreEncoding::I16 { scale, zero_point } => (5, scale, zero_point),
-        ScoreEncoding::Margin => (6, 0.0, 0),
-        ScoreEncoding::RoundedMargin => (7, 0.0, 0),
-        other => panic!("{other} has no number"),
-    };
-    words.extend([encoding, f32::to_bits(scale), i32::cast_unsigned(zero_point)]);
+    let (scale, zero_point) = header.encoding.affine().unwrap_or_default();
+    words.extend([header.encoding.number().into(), f32::to_bits(scale), i32::cast_unsigned(zero_point)]);
     words.push(match header.reduction {
         Reduction::Binary => 0,
         Reduction::TopLabel => 1,

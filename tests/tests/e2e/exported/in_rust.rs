@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use calib_core::artifact::{Method, Reduction, TableForm};
-use calib_core::{Artifact, Calibrated, ScoreEncoding};
+use calib_core::{Artifact, Calibrated};
 use calib_host::io::export::export_rust;
 
 use super::artifacts::Exportable;
@@ -78,32 +78,16 @@ fn put_words(words: [u32; 2]) {
 
 /// A module with the exported tables, which looks everything up.
 fn module(name: &str, artifact: &Artifact<'_>) -> String {
-    let encoding = match artifact.header().encoding {
-        ScoreEncoding::U8 { scale, zero_point } => {
-            format!("U8 {{ scale: {scale:?}, zero_point: {zero_point} }}")
-        }
-        ScoreEncoding::I8 { scale, zero_point } => {
-            format!("I8 {{ scale: {scale:?}, zero_point: {zero_point} }}")
-        }
-        ScoreEncoding::U16 { scale, zero_point } => {
-            format!("U16 {{ scale: {scale:?}, zero_point: {zero_point} }}")
-        }
-        ScoreEncoding::I16 { scale, zero_point } => {
-            format!("I16 {{ scale: {scale:?}, zero_point: {zero_point} }}")
-        }
-        _ => String::new(),
-    };
-    let score = match encoding.is_empty() {
-        true if artifact.header().encoding.is_margin() => {
-            "calib_core::Margin::new(f32::from_bits(word)).unwrap()".to_owned()
-        }
-        true => "calib_core::Score::new(f32::from_bits(word)).unwrap()".to_owned(),
+    let encoding = artifact.header().encoding;
+    let score = match (encoding.is_quantized(), encoding.is_margin()) {
+        (false, true) => "calib_core::Margin::new(f32::from_bits(word)).unwrap()".to_owned(),
+        (false, false) => "calib_core::Score::new(f32::from_bits(word)).unwrap()".to_owned(),
         // The key of a table, whatever it stands for.
-        false if is_top2_margin(artifact) => format!(
-            "calib_core::QuantizedScore::from_key(calib_core::ScoreEncoding::{encoding}, word as u16).unwrap()"
+        (true, _) if is_top2_margin(artifact) => format!(
+            "calib_core::QuantizedScore::from_key(calib_core::ScoreEncoding::{encoding:?}, word as u16).unwrap()"
         ),
-        false => format!(
-            "calib_core::QuantizedScore::new(calib_core::ScoreEncoding::{encoding}, word as i32).unwrap()"
+        (true, _) => format!(
+            "calib_core::QuantizedScore::new(calib_core::ScoreEncoding::{encoding:?}, word as i32).unwrap()"
         ),
     };
     let first = (0..artifact.tables().count()).find_map(|index| artifact.tables().get(index)).unwrap();
@@ -115,7 +99,7 @@ fn module(name: &str, artifact: &Artifact<'_>) -> String {
             "{ let (bin, prob, _) = table.lookup(score); (bin, prob) }"
         }
         TableForm::Scaling(_) | TableForm::MarginScaling(_) => "(0, table.prob(score))",
-        TableForm::Compact(_) if encoding.is_empty() => "table.lookup_score(score)",
+        TableForm::Compact(_) if !encoding.is_quantized() => "table.lookup_score(score)",
         _ => "table.lookup(score)",
     };
     format!(

@@ -3,20 +3,19 @@
 use std::borrow::Cow;
 
 use calib_core::artifact::Reduction;
-use sha2::{Digest, Sha256};
 
 use super::auto::{WhyBins, fit_chosen, fit_within, why_blend};
 use super::error::NotFitted;
 use super::finding::findings_of;
 use super::joint::fit_vectors;
-use super::method_name::{ClassScore, TableWidth};
+use super::method_name::ClassScore;
 use super::options::{FitOptions, MethodChoice, ROWS_PER_BIN};
 use crate::artifact::CompileError;
-use crate::artifact::{ArtifactOptions, Monitoring, StoredArtifact, artifact_bytes, values_outside};
+use crate::artifact::{Monitoring, StoredArtifact, artifact_bytes, values_outside};
 use crate::assess::{Evidence, Flaw, evidence_of_fit, flaws};
 use crate::bands::Band;
 use crate::binary::{BinaryMethod, Blend, Gain, Model, Umd};
-use crate::data::{BinaryData, RowGroups, RowsDigest, with_points};
+use crate::data::{BinaryData, RowGroups, with_points};
 use crate::dataset::{Content, Dataset};
 use crate::decide::with_decision;
 use crate::error::FitError;
@@ -391,22 +390,6 @@ fn of_classifiers(chosen: OptionsError, classifiers: u32) -> OptionsError {
 }
 
 impl FitOptions {
-    /// What goes into the artifact besides the fit.
-    pub(super) fn artifact_options(&self, rows: RowsDigest, monitors: Option<Monitoring>) -> ArtifactOptions {
-        ArtifactOptions {
-            data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.hash.to_bytes()).into()),
-            rows: Some(rows),
-            classifier: self.classifier,
-            // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
-            intervals: !self.is_compact(),
-            score_intervals: None,
-            band: None,
-            counter: self.counter,
-            direct_table: self.table == TableWidth::Direct,
-            monitors,
-        }
-    }
-
     /// The artifact of these bytes, with the decision rule if there is one.
     pub(super) fn decided(&self, bytes: &[u8]) -> Result<StoredArtifact, NotFitted> {
         let artifact = StoredArtifact::from_bytes(bytes).expect("just written");

@@ -2,13 +2,14 @@
 
 use calib_core::artifact::{Method, MonitorAction, Reduction};
 use calib_core::{ClassifierId, QuantizedScore, ScoreEncoding};
+use sha2::{Digest, Sha256};
 
 use super::error::NotFitted;
 use super::method_name::{ClassScore, TableWidth};
 use crate::accessors::options;
-use crate::artifact::Monitoring;
+use crate::artifact::{ArtifactOptions, Monitoring};
 use crate::binary::BinaryMethod;
-use crate::data::BinaryData;
+use crate::data::{BinaryData, RowsDigest};
 use crate::dataset::{Content, Dataset};
 use crate::decide::{Actions, Rule};
 use crate::fit::{Fit, divided};
@@ -118,6 +119,22 @@ options! {
 }
 
 impl FitOptions {
+    /// What goes into the artifact besides the fit.
+    pub(super) fn artifact_options(&self, rows: RowsDigest, monitors: Option<Monitoring>) -> ArtifactOptions {
+        ArtifactOptions {
+            data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.hash.to_bytes()).into()),
+            rows: Some(rows),
+            classifier: self.classifier,
+            // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
+            intervals: !self.is_compact(),
+            score_intervals: None,
+            band: None,
+            counter: self.counter,
+            direct_table: self.table == TableWidth::Direct,
+            monitors,
+        }
+    }
+
     /// The alpha of the fit, which is one of so many.
     pub(super) fn divided_alpha(&self) -> f64 {
         divided(self.alpha, self.candidates)

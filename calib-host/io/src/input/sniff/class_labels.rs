@@ -47,7 +47,7 @@ impl Table {
             let are_numbers = texts.values.iter().all(|text| text.trim().parse::<f64>().is_ok());
             let name = |column: &String| column.strip_prefix(word).unwrap_or(column).to_owned();
             let names = (!are_numbers).then(|| columns.iter().map(name).collect());
-            return Ok((Column { values, ..texts.without_values() }, names));
+            return Ok((texts.with_values(values), names));
         }
         Ok((self.labels(name)?, None))
     }

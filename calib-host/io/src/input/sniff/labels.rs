@@ -30,7 +30,7 @@ pub(in crate::input) fn labels_of_two(
         }
         values.push(is_positive.into());
     }
-    Ok(Column { values, ..texts.without_values() })
+    Ok(texts.with_values(values))
 }
 
 /// What is wrong with labels of which none is the one that was set as class 1.
