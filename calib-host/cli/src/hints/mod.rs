@@ -13,8 +13,8 @@ use calib_fit::passes::PassError;
 use calib_io::bundle::BundleError;
 use calib_io::export::ExportError;
 use calib_io::files::{
-    ChainError, CostsError, FileError, Format, Location, OutputError, Problem, ProtocolError, Row,
-    UnsupportedFormat, is_missing,
+    ChainError, CostsError, FileError, Location, OutputError, Problem, ProtocolError, Row, UnsupportedFormat,
+    is_missing,
 };
 use calib_io::input::are_thousands;
 
@@ -369,15 +369,7 @@ fn of_format(problem: &Problem) -> Option<String> {
     Some(match problem {
         Problem::Truncated { .. } | Problem::TrailingBytes { .. } => "save or copy the file again".into(),
         Problem::RowCount { .. } => "every row needs one score and one label".into(),
-        Problem::NotA(format, _) => match format {
-            Format::Npy => "write it with numpy.save".into(),
-            Format::Npz => "write it with numpy.savez".into(),
-            Format::Gzip => "compress or copy the file again".into(),
-            Format::ArrowFile | Format::ArrowStream | Format::Parquet => {
-                "write or copy the file again; pandas does it with to_feather and to_parquet".into()
-            }
-            _ => "save or copy the file again".into(),
-        },
+        Problem::NotA(format, _) => format.remedy.into(),
         Problem::NotBuilt(_) => "convert it to CSV, or install calib with its default features".into(),
         Problem::NotJson(_) | Problem::NestedRow => {
             "write one object a line; pandas does it with to_json(orient=\"records\", lines=True)".into()

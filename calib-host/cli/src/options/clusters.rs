@@ -51,7 +51,7 @@ impl ClusterSource<'_> {
                 scores.path(),
             )?);
         }
-        if scores.format() == Format::Npy {
+        if scores.format() == Format::NPY {
             return Err(Error::Usage(
                 "--cluster-column needs a table: an array has no columns; give the clusters of its rows in a separate file \
                  with --clusters"

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use calib_fit::{ScoreKind, VectorKind};
+use calib_io::files::Format;
 use clap::Args;
 
 use super::headings::DATA;
@@ -14,10 +15,7 @@ use crate::read::ScoresAre;
 #[group(required = true, multiple = false)]
 pub(crate) struct ScoreSource {
     /// Scores of class 1 in [0, 1]: a table or array.
-    ///
-    /// Scores of a binary classifier: a table as CSV, JSON lines, Arrow, Parquet or NPZ, or a NumPy array. The array
-    /// has shape (n,), or (n, 2) as predict_proba returns it. For any one input, `-` is standard input.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", long_help = scores_help())]
     scores: Option<PathBuf>,
     /// Raw scores of class 1, of any size.
     ///
@@ -37,6 +35,14 @@ pub(crate) struct ScoreSource {
     /// table with a column for each class, such as p0 to p9.
     #[arg(long, value_name = "FILE")]
     probs: Option<PathBuf>,
+}
+
+fn scores_help() -> String {
+    format!(
+        "Scores of class 1 in [0, 1]: a table or array.\n\nScores of a binary classifier, in one of these formats: {}. \
+         An array has shape (n,), or (n, 2) as predict_proba returns it. For any one input, `-` is standard input.",
+        Format::ALL.map(|format| format.name).join(", ")
+    )
 }
 
 impl ScoreSource {

@@ -15,7 +15,7 @@ pub(crate) fn row_labels(
     classes: usize,
 ) -> Result<(Column<i64>, Option<Vec<String>>), Error> {
     let matrix = &sources[0];
-    let is_array = matches!(matrix.format(), Format::Npy | Format::Npz);
+    let is_array = matches!(matrix.format(), Format::NPY | Format::NPZ);
     let Some(file) = sources.get(1).or(Some(matrix).filter(|_| !is_array)) else {
         return Err(Error::Usage("--labels is needed beside a matrix".into()));
     };

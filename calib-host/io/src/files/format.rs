@@ -3,80 +3,103 @@
 use std::fmt;
 use std::path::Path;
 
-/// The format of a file.
+/// A format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
-    /// Text with a header, fields separated by commas: what is none of the others.
-    Csv,
-    /// One JSON object a line (`.jsonl`, `.ndjson`).
-    JsonLines,
-    /// A NumPy array (`.npy`).
-    Npy,
-    /// A ZIP archive of NumPy arrays (`.npz`).
-    Npz,
-    /// Arrow IPC with random access, also known as Feather version 2 (`.arrow`, `.feather`).
-    ArrowFile,
-    /// Arrow IPC as it comes over a pipe (`.arrows`).
-    ArrowStream,
-    /// Apache Parquet (`.parquet`).
-    Parquet,
-    /// Any of the others, compressed with gzip (`.gz`).
-    Gzip,
+pub struct Format {
+    /// A file of it in words, such as `a CSV table`.
+    pub name: &'static str,
+    /// What to do about a file that is damaged.
+    pub remedy: &'static str,
+    /// How its files begin; those of a text behind what is blank.
+    starts: Starts,
+    /// How the names of its files end.
+    extensions: &'static [&'static str],
+    /// Whether its files are text.
+    pub(crate) is_text: bool,
+    /// Whether a file on the disk is read some rows at a time.
+    pub(crate) is_chunked: bool,
 }
 
+type Starts = &'static [&'static [u8]];
+
+const COLUMNAR: &str = "write or copy the file again; pandas does it with to_feather and to_parquet";
+
 impl Format {
+    /// Every format: first the one of files that neither bytes nor names tell, last the one that is unpacked to another.
+    pub const ALL: [Self; 8] = [
+        Self::CSV,
+        Self::JSON_LINES,
+        Self::ARROW_FILE,
+        Self::ARROW_STREAM,
+        Self::PARQUET,
+        Self::NPZ,
+        Self::NPY,
+        Self::GZIP,
+    ];
+
+    /// Text with a header, fields separated by commas.
+    pub const CSV: Self = Self::text("a CSV table", &[], &[]);
+    /// One JSON object a line. An array of objects is not that, but its reader can say so.
+    pub const JSON_LINES: Self = Self::text("JSON lines", &[b"{", b"[{"], &["json", "jsonl", "ndjson"]);
+    /// Arrow IPC with random access, also known as Feather version 2.
+    pub const ARROW_FILE: Self =
+        Self::binary("an Arrow file", COLUMNAR, &[b"ARROW1", b"FEA1"], &["arrow", "feather", "ipc"]);
+    /// Arrow IPC as it comes over a pipe.
+    pub const ARROW_STREAM: Self =
+        Self::binary("an Arrow stream", COLUMNAR, &[b"\xff\xff\xff\xff"], &["arrows"]);
+    /// Apache Parquet.
+    pub const PARQUET: Self =
+        Self { is_chunked: true, ..Self::binary("a Parquet file", COLUMNAR, &[b"PAR1"], &["parquet", "pq"]) };
+    /// A ZIP archive of NumPy arrays; also one without members.
+    pub const NPZ: Self = Self::binary(
+        "a NumPy archive",
+        "write it with numpy.savez",
+        &[b"PK\x03\x04", b"PK\x05\x06"],
+        &["npz"],
+    );
+    /// A NumPy array.
+    pub const NPY: Self = Self {
+        is_chunked: true,
+        ..Self::binary("a NumPy array", "write it with numpy.save", &[b"\x93NUMPY"], &["npy"])
+    };
+    /// Any of the others, compressed with gzip.
+    pub const GZIP: Self =
+        Self::binary("a gzip file", "compress or copy the file again", &[b"\x1f\x8b"], &["gz"]);
+
+    const fn text(name: &'static str, starts: Starts, extensions: &'static [&'static str]) -> Self {
+        let remedy = "save or copy the file again";
+        Self { name, remedy, starts, extensions, is_text: true, is_chunked: true }
+    }
+
+    const fn binary(
+        name: &'static str,
+        remedy: &'static str,
+        starts: Starts,
+        extensions: &'static [&'static str],
+    ) -> Self {
+        Self { name, remedy, starts, extensions, is_text: false, is_chunked: false }
+    }
+
     /// What the first bytes say; if nothing, what the name says; if nothing, CSV.
     pub(crate) fn of(path: &Path, bytes: &[u8]) -> Self {
-        Self::from_bytes(bytes).or_else(|| Self::from_name(path)).unwrap_or(Self::Csv)
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let of_name = || Self::ALL.into_iter().find(|format| format.extensions.contains(&&*extension));
+        Self::from_bytes(bytes).or_else(of_name).unwrap_or(Self::CSV)
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        const MAGIC: [(&[u8], Format); 8] = [
-            (b"\x1f\x8b", Format::Gzip),
-            (b"\x93NUMPY", Format::Npy),
-            (b"PK\x03\x04", Format::Npz),
-            // An archive without members.
-            (b"PK\x05\x06", Format::Npz),
-            (b"ARROW1", Format::ArrowFile),
-            (b"FEA1", Format::ArrowFile),
-            (b"\xff\xff\xff\xff", Format::ArrowStream),
-            (b"PAR1", Format::Parquet),
-        ];
-        let known = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, format)| format);
-        known.or_else(|| {
-            let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-            // An array of objects is no JSON lines either, but the reader can say so.
-            (text.starts_with(b"{") || text.starts_with(b"[{")).then_some(Self::JsonLines)
-        })
-    }
-
-    fn from_name(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match extension.as_str() {
-            "gz" => Self::Gzip,
-            "npy" => Self::Npy,
-            "npz" => Self::Npz,
-            "json" | "jsonl" | "ndjson" => Self::JsonLines,
-            "arrow" | "feather" | "ipc" => Self::ArrowFile,
-            "arrows" => Self::ArrowStream,
-            "parquet" | "pq" => Self::Parquet,
-            _ => return None,
-        })
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+        let begins = |format: &Self| {
+            let bytes = if format.is_text { text } else { bytes };
+            format.starts.iter().any(|start| bytes.starts_with(start))
+        };
+        Self::ALL.into_iter().find(begins)
     }
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "a CSV table",
-            Self::JsonLines => "JSON lines",
-            Self::Npy => "a NumPy array",
-            Self::Npz => "a NumPy archive",
-            Self::ArrowFile => "an Arrow file",
-            Self::ArrowStream => "an Arrow stream",
-            Self::Parquet => "a Parquet file",
-            Self::Gzip => "a gzip file",
-        })
+        f.write_str(self.name)
     }
 }

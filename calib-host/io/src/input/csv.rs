@@ -17,7 +17,7 @@ use super::sniff::options::{TableOptions, TableRemark};
 use super::sniff::points::{ColumnPoints, Points};
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks, line_feeds};
-use crate::files::{FileError, Format, Location, Problem, Row};
+use crate::files::{FileError, Location, Problem, Row};
 
 /// What the start of a file says, and what is read.
 struct Schema {
@@ -165,8 +165,6 @@ fn record_end(bytes: &[u8], separator: u8) -> usize {
 }
 
 impl ParseChunk for Schema {
-    const FORMAT: Format = Format::Csv;
-
     /// The columns of a chunk: quickly, if nothing about it is unusual.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError> {
         let fault = self.check_quotes(chunk);

@@ -69,11 +69,11 @@ mod tests {
     #[test]
     fn a_reader_that_panics_says_that_the_file_is_damaged() {
         let place = Location::file(Path::new("scores.npy"));
-        let error = guarded(&place, Format::Npy, || -> Result<(), _> { panic!("index 7") }).unwrap_err();
+        let error = guarded(&place, Format::NPY, || -> Result<(), _> { panic!("index 7") }).unwrap_err();
         assert_eq!(error.to_string(), "scores.npy: not a NumPy array: it is damaged (index 7)");
         let ours = || Err::<(), _>(FileError::input(place.clone(), Problem::Empty));
         assert_eq!(
-            guarded(&place, Format::Npy, ours).unwrap_err().to_string(),
+            guarded(&place, Format::NPY, ours).unwrap_err().to_string(),
             ours().unwrap_err().to_string()
         );
     }

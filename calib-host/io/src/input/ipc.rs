@@ -12,12 +12,13 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::{Schema, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
+use super::chunk_reader::{ChunkReader, Input, Once};
 use super::limit::MAX_UNPACKED_BYTES;
 use super::projection::Projection;
 use super::record_batch::{add_columns, append, columns};
 use super::rows::Rows;
 use super::source::Source;
-use super::table::Table;
+use super::table::{Reading, Table};
 use crate::files::{FileError, Format, Location, Problem};
 
 /// What an Arrow file begins and ends with.
@@ -26,12 +27,20 @@ const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Reads the record batches of a file or a stream.
-pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
+pub(super) fn open(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    Once::open(input, reading, |source| table(source, projection))
+}
+
+fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let format = source.format();
     let bytes = source.bytes();
     let fail = |problem| FileError::input(Location::file(source.path()), problem);
     let table = match format {
-        Format::ArrowFile => check_file(bytes).and_then(|()| {
+        Format::ARROW_FILE => check_file(bytes).and_then(|()| {
             fill(source, projection, FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
         }),
         _ => check_stream(bytes)

@@ -17,7 +17,7 @@ use super::rows::Rows;
 use super::table::{Reading, Table};
 use super::text::{CHUNK_LEN_BYTES, Chunk, ParseChunk, Splitter, TextChunks};
 use super::values::Values;
-use crate::files::{FileError, Format, Location, Problem, Row, json_words};
+use crate::files::{FileError, Location, Problem, Row, json_words};
 
 /// After so many rows it is seen that the cells are not too large.
 const CHECKED_ROWS: usize = 1 << 16;
@@ -71,8 +71,6 @@ fn line_end(bytes: &[u8]) -> usize {
 }
 
 impl ParseChunk for Schema {
-    const FORMAT: Format = Format::JsonLines;
-
     /// The columns of a chunk: quickly, if nothing about it is unusual.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError> {
         let table = match self.plain(chunk) {

@@ -137,7 +137,7 @@ impl<T: Copy> MatrixRows<T> {
 
 /// Whether a file has columns with names.
 pub(super) fn is_table(source: &Source) -> bool {
-    !matches!(source.format(), Format::Npy | Format::Npz)
+    !matches!(source.format(), Format::NPY | Format::NPZ)
 }
 
 /// The names of the columns that hold the classes, in their order, as [`vectors_named`] takes them; none of a matrix that is an array.
@@ -182,7 +182,7 @@ pub(super) fn array(
 ) -> Result<(NpyArray, Location), FileError> {
     let place = Location::file(source.path());
     let (array, place) = guarded(&place, source.format(), || match source.format() {
-        Format::Npz => in_archive(source, kind, name),
+        Format::NPZ => in_archive(source, kind, name),
         _ => Ok((npy::parse(place.clone(), source.bytes())?, place.clone())),
     })?;
     Ok((array.without_rows(source.left_out()), place))
@@ -191,7 +191,7 @@ pub(super) fn array(
 /// Whether each row of a matrix that is alone in its file has an entry that is NaN; `None` of anything else.
 pub(super) fn incomplete_rows(source: &Source) -> Option<Vec<bool>> {
     let place = Location::file(source.path());
-    let array = guarded(&place, Format::Npy, || npy::parse(place.clone(), source.bytes())).ok()?;
+    let array = guarded(&place, Format::NPY, || npy::parse(place.clone(), source.bytes())).ok()?;
     array.incomplete_rows()
 }
 
@@ -229,7 +229,7 @@ pub fn holds_classes(path: &Path, column: &str, options: &TableOptions) -> Resul
     let options = Arc::new(TableOptions { complete: Vec::new(), tell: None, ..options.clone() });
     let input = Input::of(path, &options, &|_| ())?;
     let reading = Reading::new(&options);
-    let is_column = input.format() == Format::Npy
+    let is_column = input.format() == Format::NPY
         && input.chunks(&Projection::NONE, &reading).and_then(|mut chunks| chunks.next()).is_ok();
     Ok(!is_column && begins_a_matrix(&input, column, &options)?)
 }
@@ -237,13 +237,13 @@ pub fn holds_classes(path: &Path, column: &str, options: &TableOptions) -> Resul
 fn begins_a_matrix(input: &Input, column: &str, options: &Arc<TableOptions>) -> Result<bool, FileError> {
     let two_dimensions = |shape: &[u64]| matches!(shape, [_, columns] if *columns != 1);
     guarded(&input.place(), input.format(), || match input {
-        _ if input.format() == Format::Npy => {
+        _ if input.format() == Format::NPY => {
             let mut start = Vec::new();
             let read = input.open()?.0.take(npy::MAX_HEADER_LEN_BYTES).read_to_end(&mut start);
             read.map_err(|source| FileError::Read { path: input.path().into(), source })?;
             Ok(npy::shape(&start).is_some_and(|shape| two_dimensions(&shape)))
         }
-        Input::Memory(source) if input.format() == Format::Npz => {
+        Input::Memory(source) if input.format() == Format::NPZ => {
             let mut npz = Npz::open(source)?;
             let names: Vec<String> = npz.names().map(str::to_owned).collect();
             if names.iter().any(|name| name == column) {

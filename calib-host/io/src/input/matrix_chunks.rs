@@ -40,8 +40,8 @@ impl<'w> MatrixChunks<'w> {
     ) -> Result<Self, FileError> {
         let input = Input::of(path, options, watch)?;
         let place = input.place();
-        if matches!(input, Input::File { format: Format::Npy, .. }) {
-            let rows = guarded(&place, Format::Npy, || npy::Rows::open(&input))?;
+        if matches!(input, Input::File { format: Format::NPY, .. }) {
+            let rows = guarded(&place, Format::NPY, || npy::Rows::open(&input))?;
             if rows.layout.shape.len() == 2 && rows.layout.is_by_rows() {
                 return Ok(Self { place, kind, rows: Rows::Npy(rows), watch });
             }
@@ -60,7 +60,7 @@ impl<'w> MatrixChunks<'w> {
             Rows::Whole(vectors) => return Ok(vectors.take()),
             Rows::Npy(rows) => rows,
         };
-        let next = guarded(&self.place, Format::Npy, || rows.next())?;
+        let next = guarded(&self.place, Format::NPY, || rows.next())?;
         let Some((first_row, array)) = next else { return Ok(None) };
         let (done, total) = (first_row as u64 + array.shape[0], rows.total);
         (self.watch)(Progress { path: &self.place.file, unit: Unit::Rows, done, total });

@@ -53,6 +53,7 @@ mod matrix;
 mod matrix_chunks;
 mod npy;
 mod npz;
+mod open;
 #[cfg(feature = "arrow")]
 mod parquet;
 mod passes;
@@ -71,6 +72,8 @@ mod text;
 mod thrift;
 mod values;
 mod weights;
+
+use crate::files::Format;
 
 pub use binary::{BinaryChunk, BinaryChunks, BinaryFiles, BinaryInput, ScoreNumber};
 pub use cell::TableCell;
@@ -95,3 +98,17 @@ pub use sniff::points::are_thousands;
 pub use source::{Source, sha256};
 pub use table::Table;
 pub use weights::{Sample, counted_data, counted_probs, weighted_data};
+
+/// The formats that this build reads.
+const READERS: &[(Format, open::Open)] = &[
+    (Format::CSV, csv::open),
+    (Format::JSON_LINES, json_lines::open),
+    (Format::NPY, npy::open),
+    (Format::NPZ, npz::open),
+    #[cfg(feature = "arrow")]
+    (Format::ARROW_FILE, ipc::open),
+    #[cfg(feature = "arrow")]
+    (Format::ARROW_STREAM, ipc::open),
+    #[cfg(feature = "arrow")]
+    (Format::PARQUET, parquet::open),
+];

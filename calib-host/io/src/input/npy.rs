@@ -10,6 +10,7 @@ use super::cell::TableCell;
 use super::chunk_reader::{ChunkReader, Input, ReadSeek};
 use super::column_kind::ColumnKind;
 use super::limit::CHUNK_ROWS;
+use super::projection::Projection;
 use super::sniff::options::TableRemark;
 use super::table::{Reading, Table};
 use super::values::Values;
@@ -98,25 +99,31 @@ impl Rows {
 }
 
 /// A column that is alone in its file, as tables of some rows each.
-pub(super) struct TableChunks {
+struct TableChunks {
     rows: Rows,
     reading: Reading,
 }
 
-impl TableChunks {
-    /// Checks the header of a file.
-    ///
-    /// # Errors
-    ///
-    /// As [`parse`], or if the array has another shape.
-    pub(super) fn open(input: &Input, reading: Reading) -> Result<Self, FileError> {
-        let rows = Rows::open(input)?;
-        let is_column = match rows.layout.shape[..] {
-            [_] | [_, 1] => true,
-            [_, 2] => reading.options.guess,
-            _ => false,
-        };
-        if is_column { Ok(Self { rows, reading }) } else { Err(rows.layout.wrong_shape("(rows,)")) }
+/// Checks the header of a file.
+///
+/// # Errors
+///
+/// As [`parse`], or if the array has another shape.
+pub(super) fn open(
+    input: &Input,
+    _: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    let rows = Rows::open(input)?;
+    let is_column = match rows.layout.shape[..] {
+        [_] | [_, 1] => true,
+        [_, 2] => reading.options.guess,
+        _ => false,
+    };
+    if is_column {
+        Ok(Box::new(TableChunks { rows, reading }))
+    } else {
+        Err(rows.layout.wrong_shape("(rows,)"))
     }
 }
 
@@ -171,7 +178,7 @@ impl Layout {
         if start.is_empty() {
             return Err(fail(Problem::EmptyFile));
         }
-        let (header, header_len) = header(start).map_err(|why| fail(Problem::NotA(Format::Npy, why)))?;
+        let (header, header_len) = header(start).map_err(|why| fail(Problem::NotA(Format::NPY, why)))?;
         let element = header.dtype();
         let wrong_type = |got: String| {
             fail(Problem::Dtype { got, expected: "float16, float32 or float64 scores, or integer labels" })

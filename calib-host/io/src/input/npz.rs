@@ -6,6 +6,7 @@ use std::io::{Cursor, Read};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::chunk_reader::{ChunkReader, Input, Once};
 use super::limit::{MAX_UNPACKED_BYTES, reason, unpack};
 use super::npy::{self, NpyArray};
 use super::projection::Projection;
@@ -25,7 +26,19 @@ pub(super) struct Npz<'s> {
 }
 
 /// Reads the arrays of one dimension as columns. The others are known, but of no use.
-pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
+///
+/// # Errors
+///
+/// If there are no such arrays, or the archive is damaged.
+pub(super) fn open(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    Once::open(input, reading, |source| table(source, projection))
+}
+
+fn table(source: &Source, projection: &Projection) -> Result<Table, FileError> {
     let mut npz = Npz::open(source)?;
     let mut table =
         Table::at(Location::file(source.path()), Rows::From(0)).read_as(Reading::new(source.options()));
@@ -55,7 +68,7 @@ pub(super) fn table(source: &Source, projection: &Projection) -> Result<Table, F
 impl<'s> Npz<'s> {
     pub(super) fn open(source: &'s Source) -> Result<Self, FileError> {
         let file = Location::file(source.path());
-        let fail = |why: String| FileError::input(file.clone(), Problem::NotA(Format::Npz, why));
+        let fail = |why: String| FileError::input(file.clone(), Problem::NotA(Format::NPZ, why));
         if !source.bytes().starts_with(b"PK") {
             return Err(fail("it does not start like one".into()));
         }
@@ -117,7 +130,7 @@ impl<'s> Npz<'s> {
     /// The length of an array's file, header included, as the list of members states it.
     fn size(&mut self, index: usize) -> Result<u64, FileError> {
         let fail =
-            |cause: ZipError| FileError::input(self.file.clone(), Problem::NotA(Format::Npz, why(&cause)));
+            |cause: ZipError| FileError::input(self.file.clone(), Problem::NotA(Format::NPZ, why(&cause)));
         self.archive.by_index_raw(self.arrays[index].1).map(|member| member.size()).map_err(fail)
     }
 
@@ -126,7 +139,7 @@ impl<'s> Npz<'s> {
         let place = self.place(index);
         let fail = |problem| FileError::input(place.clone(), problem);
         let member = self.archive.by_index(self.arrays[index].1);
-        let member = member.map_err(|cause| fail(Problem::NotA(Format::Npz, why(&cause))))?;
+        let member = member.map_err(|cause| fail(Problem::NotA(Format::NPZ, why(&cause))))?;
         let size = member.size();
         if size > self.budget {
             return Err(fail(Problem::TooLarge { max: MAX_UNPACKED_BYTES }));
@@ -135,11 +148,11 @@ impl<'s> Npz<'s> {
             Some(len) => unpack(member.take(len), len),
             None => unpack(member, self.budget),
         };
-        let bytes = unpacked.map_err(|cause| cause.of(Format::Npz, place.clone()))?;
+        let bytes = unpacked.map_err(|cause| cause.of(Format::NPZ, place.clone()))?;
         let len = bytes.len() as u64;
         if len != start.map_or(size, |start| size.min(start)) {
             let why = format!("an array in it has {len} bytes, its list of members states {size}");
-            return Err(fail(Problem::NotA(Format::Npz, why)));
+            return Err(fail(Problem::NotA(Format::NPZ, why)));
         }
         self.budget -= len;
         Ok(bytes)

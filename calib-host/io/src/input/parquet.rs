@@ -28,7 +28,7 @@ const MAX_ROWS: u64 = 1 << 34;
 const PAGE_HEADER_LEN_BYTES: [u64; 2] = [1 << 12, 1 << 24];
 
 /// A file as tables of some rows each, with the columns that are read; the other columns are not even unpacked.
-pub(super) struct Chunks {
+struct Chunks {
     place: Location,
     projection: Projection,
     reading: Reading,
@@ -39,24 +39,26 @@ pub(super) struct Chunks {
     first_row: usize,
 }
 
-impl Chunks {
-    /// Checks a file's metadata.
-    ///
-    /// # Errors
-    ///
-    /// If the file is damaged, or if a row group, or all of a file in memory, is larger than [`MAX_UNPACKED_BYTES`] when it is unpacked.
-    /// Also if it has more rows than are kept.
-    pub(super) fn open(input: &Input, projection: &Projection, reading: Reading) -> Result<Self, FileError> {
-        let place = input.place();
-        match input {
-            Input::Memory(source) => Opened::new(place, source.shared())?.chunks(projection, reading, true),
-            Input::File { path, .. } => {
-                let file = File::open(path);
-                let file = file.map_err(|source| FileError::Read { path: path.clone(), source })?;
-                Opened::new(place, file)?.chunks(projection, reading, false)
-            }
+/// Checks a file's metadata.
+///
+/// # Errors
+///
+/// If the file is damaged, or if a row group, or all of a file in memory, is larger than [`MAX_UNPACKED_BYTES`] when it is unpacked.
+/// Also if it has more rows than are kept.
+pub(super) fn open(
+    input: &Input,
+    projection: &Projection,
+    reading: Reading,
+) -> Result<Box<dyn ChunkReader>, FileError> {
+    let place = input.place();
+    Ok(Box::new(match input {
+        Input::Memory(source) => Opened::new(place, source.shared())?.chunks(projection, reading, true)?,
+        Input::File { path, .. } => {
+            let file = File::open(path);
+            let file = file.map_err(|source| FileError::Read { path: path.clone(), source })?;
+            Opened::new(place, file)?.chunks(projection, reading, false)?
         }
-    }
+    }))
 }
 
 impl ChunkReader for Chunks {
@@ -90,7 +92,7 @@ impl ChunkReader for Chunks {
 }
 
 fn damaged(place: &Location, cause: &dyn std::fmt::Display) -> FileError {
-    FileError::input(place.clone(), Problem::NotA(Format::Parquet, format!("it is damaged ({cause})")))
+    FileError::input(place.clone(), Problem::NotA(Format::PARQUET, format!("it is damaged ({cause})")))
 }
 
 /// A file whose metadata were read.
@@ -103,7 +105,7 @@ struct Opened<R> {
 
 impl<R: ::parquet::file::reader::ChunkReader + 'static> Opened<R> {
     fn new(place: Location, input: R) -> Result<Self, FileError> {
-        let not = |why: &str| FileError::input(place.clone(), Problem::NotA(Format::Parquet, why.into()));
+        let not = |why: &str| FileError::input(place.clone(), Problem::NotA(Format::PARQUET, why.into()));
         let magic = |at| input.get_bytes(at, MAGIC.len());
         if !magic(0).is_ok_and(|start| start == MAGIC) {
             return Err(not("it does not start like one"));

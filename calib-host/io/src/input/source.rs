@@ -136,14 +136,14 @@ impl Source {
         }
         let mut format = Format::of(&path, &bytes);
         let mut unpacked = None;
-        if format == Format::Gzip && !bytes.is_empty() {
+        if format == Format::GZIP && !bytes.is_empty() {
             if !bytes.starts_with(b"\x1f\x8b") {
-                return Err(fail(Problem::NotA(Format::Gzip, "it does not start like one".into())));
+                return Err(fail(Problem::NotA(Format::GZIP, "it does not start like one".into())));
             }
             let place = Location::file(&path);
-            let content = guarded(&place, Format::Gzip, || {
+            let content = guarded(&place, Format::GZIP, || {
                 let unpacked = unpack(MultiGzDecoder::new(&bytes[..]), MAX_UNPACKED_BYTES);
-                unpacked.map_err(|cause| cause.of(Format::Gzip, place.clone()))
+                unpacked.map_err(|cause| cause.of(Format::GZIP, place.clone()))
             })?;
             if let Some(problem) = other_kind(&path, &content) {
                 return Err(fail(problem));
@@ -152,14 +152,14 @@ impl Source {
             let name =
                 path.extension().filter(|e| e.eq_ignore_ascii_case("gz")).map(|_| path.with_extension(""));
             format = Format::of(name.as_deref().unwrap_or(&path), &content);
-            if format == Format::Gzip {
-                return Err(fail(Problem::NotA(Format::Gzip, "it is compressed twice".into())));
+            if format == Format::GZIP {
+                return Err(fail(Problem::NotA(Format::GZIP, "it is compressed twice".into())));
             }
             unpacked = Some(content);
         }
         let content = unpacked.as_ref().unwrap_or(&bytes);
         check_text(content, format).map_err(fail)?;
-        if format == Format::Csv {
+        if format == Format::CSV {
             let damaged =
                 |line| FileError::input(Location::file(&path).row(Row::Line(line)), Problem::NotUtf16);
             if let Some(text) = dialect::decoded(content).map_err(damaged)? {

@@ -29,9 +29,6 @@ pub(super) struct TextChunks<S> {
 
 /// What parses the chunks of a file.
 pub(super) trait ParseChunk: Send + Sync {
-    /// The format of the file.
-    const FORMAT: Format;
-
     /// Returns the columns of a chunk; `None` if it has no records.
     fn table(&self, chunk: &Chunk) -> Result<Option<Table>, FileError>;
 
@@ -54,6 +51,7 @@ type RecordEnd = Box<dyn Fn(&[u8]) -> usize + Send + Sync>;
 /// Cuts a file into chunks between records.
 pub(super) struct Splitter {
     place: Location,
+    format: Format,
     file: Box<dyn ReadSeek>,
     chunk_len: usize,
     record_end: RecordEnd,
@@ -97,11 +95,11 @@ impl<S: ParseChunk> ChunkReader for TextChunks<S> {
                     }
                     let Self { reader, schema, waiting, .. } = self;
                     let present = std::mem::take(waiting);
-                    let place = reader.place.clone();
+                    let (place, format) = (reader.place.clone(), reader.format);
                     let parse = || {
                         present
                             .into_par_iter()
-                            .map(|chunk| guarded(&place, S::FORMAT, || schema.table(&chunk)))
+                            .map(|chunk| guarded(&place, format, || schema.table(&chunk)))
                             .collect::<Vec<_>>()
                     };
                     let (next, tables) = rayon::join(|| reader.batch(), parse);
@@ -125,10 +123,20 @@ impl Splitter {
         record_end: impl Fn(&[u8]) -> usize + Send + Sync + 'static,
     ) -> Result<Self, FileError> {
         let (file, total) = input.open()?;
-        let (place, record_end) = (input.place(), Box::new(record_end));
+        let (place, format, record_end) = (input.place(), input.format(), Box::new(record_end));
         let start = Vec::new();
-        let mut new =
-            Self { place, file, chunk_len, record_end, start, line: 1, is_over: false, done: 0, total };
+        let mut new = Self {
+            place,
+            format,
+            file,
+            chunk_len,
+            record_end,
+            start,
+            line: 1,
+            is_over: false,
+            done: 0,
+            total,
+        };
         new.read_more()?;
         Ok(new)
     }

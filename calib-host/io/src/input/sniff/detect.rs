@@ -33,7 +33,7 @@ pub(in crate::input) fn check_text(bytes: &[u8], format: Format) -> Result<(), P
         // The last character may go on.
         Err(cause) => cause.error_len().is_none() && bytes.len() > start.len(),
     };
-    match format == Format::Csv && start.contains(&0) && !dialect::is_utf16(bytes) && !is_utf8() {
+    match format == Format::CSV && start.contains(&0) && !dialect::is_utf16(bytes) && !is_utf8() {
         true => Err(Problem::Unsupported(unsupported(start))),
         false => Ok(()),
     }
