@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
+const MEMORY: &str = "CALIB_BENCH_MEMORY";
 const PEERS: &str = "CALIB_BENCH_PEERS";
 
 fn main() {
@@ -14,20 +15,14 @@ fn main() {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let target = env::var("TARGET")?;
-    let map = match target.as_str() {
-        "thumbv6m-none-eabi" => "microbit.x",
-        "thumbv8m.main-none-eabihf" => "mps2-an505.x",
-        "riscv32imac-unknown-none-elf" => "virt.x",
-        "thumbv7m-none-eabi" | "thumbv7em-none-eabihf" => "mps2.x",
-        _ => return Err(format!("no emulated board has a core for {target}").into()),
-    };
-    let map = PathBuf::from("../boards/memory").join(map);
+    let map =
+        PathBuf::from(env::var_os(MEMORY).ok_or_else(|| format!("{MEMORY} names no memory map of a board"))?);
+    println!("cargo::rerun-if-env-changed={MEMORY}");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", map.display());
     println!("cargo::rustc-link-search={}", out.display());
     fs::copy(&map, out.join("memory.x")).map_err(|error| format!("{}: {error}", map.display()))?;
-    if target.starts_with("riscv") {
+    if env::var("CARGO_CFG_TARGET_ARCH")? == "riscv32" {
         println!("cargo::rustc-link-arg-bins=-Tmemory.x");
     }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");

@@ -30,14 +30,14 @@ fn run() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let map = memory_map()?;
-    println!("cargo::rerun-if-changed={map}");
+    println!("cargo::rerun-if-changed={}", map.display());
     println!("cargo::rustc-link-search={}", out.display());
     fs::copy(map, out.join("memory.x"))?;
-    if has_feature("VIRT") {
+    if env::var("CARGO_CFG_TARGET_ARCH")? == "riscv32" {
         println!("cargo::rustc-link-arg-bins=-Tmemory.x");
     }
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
-    if has_feature("MPS2") || has_feature("NRF52840_DK") {
+    if has_feature("DEFMT") {
         println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
     }
 
@@ -71,22 +71,24 @@ fn public_key() -> Result<String, Box<dyn Error>> {
     Ok(format!("const PUBLIC_KEY: [u8; 32] = {:?};\n", key.to_bytes()))
 }
 
-/// The memory map of the one board that is chosen.
-fn memory_map() -> Result<&'static str, Box<dyn Error>> {
-    const BOARDS: [(&str, &str); 7] = [
-        ("MICROBIT", "memory/microbit.x"),
-        ("MPS2_AN385", "memory/mps2.x"),
-        ("MPS2_AN386", "memory/mps2.x"),
-        ("MPS2_AN500", "memory/mps2.x"),
-        ("MPS2_AN505", "memory/mps2-an505.x"),
-        ("NRF52840_DK", "memory/nrf52840-dk.x"),
-        ("VIRT", "memory/virt.x"),
-    ];
-    let chosen: Vec<&str> =
-        BOARDS.iter().filter(|(board, _)| has_feature(board)).map(|(_, map)| *map).collect();
-    match chosen[..] {
-        ["memory/microbit.x"] if has_feature("SLOTS") => Ok("memory/nrf51822-ac.x"),
-        [map] => Ok(map),
+/// The memory map of the one board that is chosen: the file beside its sources with the name of its feature, or with that of the
+/// feature which it shares with others.
+fn memory_map() -> Result<PathBuf, Box<dyn Error>> {
+    let mut maps = Vec::new();
+    for folder in fs::read_dir("src")?.collect::<Result<Vec<_>, _>>()? {
+        let Ok(files) = fs::read_dir(folder.path()) else { continue };
+        let files = files.map(|file| Ok(file?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
+        maps.extend(files.into_iter().filter(|file| file.extension().is_some_and(|end| end == "x")));
+    }
+    let stem = |map: &PathBuf| map.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    maps.retain(|map| has_feature(&stem(map).to_uppercase().replace('-', "_")));
+    maps.sort_by_key(|map| stem(map).len());
+    match maps.pop() {
+        Some(map) if maps.iter().all(|shared| stem(&map).starts_with(&stem(shared))) => {
+            // Two slots take a chip of its kind with more memory.
+            let larger = has_feature("SLOTS").then(|| map.with_file_name("nrf51822-ac.x"));
+            Ok(larger.filter(|larger| larger.exists()).unwrap_or(map))
+        }
         _ => Err("choose one board by its feature, such as `--features mps2-an386`".into()),
     }
 }

@@ -1,7 +1,6 @@
 //! End-to-end tests: host, artifact, emulated device, host.
 
 mod bands;
-mod board;
 mod brittle;
 mod c_library;
 pub mod classifier;
@@ -22,7 +21,6 @@ mod tty;
 mod watchdog;
 
 pub use bands::around_band_edges;
-pub use board::Board;
 pub use brittle::{Break, BrittleLine, terminals};
 pub use c_library::{SEES_THE_LIBRARY, build_c_firmware, build_c_library};
 pub use command::calib;
@@ -42,3 +40,4 @@ pub use parity::{
 };
 pub use stand_in::{overconfident_logits, stand_in};
 pub use tty::TtyDevice;
+pub use xtask::Board;

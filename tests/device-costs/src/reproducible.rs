@@ -31,7 +31,7 @@ struct BuildFolder {
 ///
 /// A sample takes one board, and the `calib` that was built with this program; otherwise both folders build their own.
 pub(crate) fn reproducible(sample: bool) -> Result<()> {
-    let boards = if sample { &SAMPLE[..] } else { &Board::ALL };
+    let boards = if sample { &SAMPLE[..] } else { Board::ALL };
     let classifier = root().join("target/classifier.json");
     fs::create_dir_all(root().join("target"))?;
     Case::breast_cancer()?.model.save(&classifier)?;

@@ -138,7 +138,7 @@ fn the_device_answers_with_the_band() {
 #[test]
 #[ignore = "builds other boards: `cargo xtask verify` does"]
 fn on_other_cores() {
-    for board in Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386) {
+    for &board in Board::ALL.iter().filter(|&&board| board != Board::Mps2An386) {
         host_and_device_agree(board);
     }
 }

@@ -69,10 +69,10 @@ fn host_and_device_agree(board: Board, case: &Case, fits: &[Fit]) -> Answers {
 
 /// The boards in turn: each is built once, and every fit runs on every one.
 fn on_every_board(case: &Case, fits: &[Fit]) {
-    let [first, rest @ ..] = Board::ALL;
-    let answers = host_and_device_agree(first, case, fits);
+    let [first, rest @ ..] = Board::ALL else { panic!("there are boards") };
+    let answers = host_and_device_agree(*first, case, fits);
     assert!(!answers.is_empty());
-    for board in rest {
+    for &board in rest {
         assert_eq!(host_and_device_agree(board, case, fits), answers, "{}", board.name());
     }
 }

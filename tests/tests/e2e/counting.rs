@@ -174,5 +174,5 @@ fn a_core_with_a_floating_point_unit_counts_as_the_host_does() {
 
 #[test]
 fn every_other_core_does_so() {
-    Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386).for_each(counts_agree);
+    Board::ALL.iter().copied().filter(|&board| board != Board::Mps2An386).for_each(counts_agree);
 }

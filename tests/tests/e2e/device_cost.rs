@@ -100,7 +100,7 @@ fn the_hosts_counts_are_the_committed_ones() {
         .lines()
         .skip(1)
         .map(|line| line.split(',').collect::<Vec<_>>())
-        .map(|cells| ((cells[0].into(), cells[1].into()), cells[2].parse().unwrap()))
+        .map(|cells| ((cells[0].into(), cells[2].into()), cells[3].parse().unwrap()))
         .collect();
     let committed = baseline();
     assert_eq!(hosts.keys().collect::<Vec<_>>(), committed.keys().collect::<Vec<_>>());

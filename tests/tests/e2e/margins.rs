@@ -285,7 +285,7 @@ fn top2_margins_of_100_classes() {
 #[test]
 #[ignore = "builds other boards: `cargo xtask verify` does"]
 fn on_other_cores() {
-    for board in Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386) {
+    for &board in Board::ALL.iter().filter(|&&board| board != Board::Mps2An386) {
         margins_agree(board);
         codes_agree(board);
         top2_margins_agree(board, 3);

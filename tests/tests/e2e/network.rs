@@ -151,7 +151,7 @@ fn digits() {
 fn digits_on_every_board() {
     let case = NetworkCase::digits().unwrap();
     let artifacts = of_logits(&case);
-    for board in Board::ALL {
+    for &board in Board::ALL {
         host_and_device_agree(board, &case, &artifacts, case.test.codes.len());
     }
 }
@@ -209,7 +209,7 @@ fn the_twin_writes_the_codes_of_the_device() {
 fn small_digits_on_every_board() {
     let case = NetworkCase::digits_small().unwrap();
     let artifacts = of_probs(&case);
-    for board in Board::ALL {
+    for &board in Board::ALL {
         host_and_device_agree(board, &case, &artifacts, case.test.codes.len());
     }
 }

@@ -317,7 +317,7 @@ fn sets_of_10_classes() {
 #[test]
 #[ignore = "builds other boards: `cargo xtask verify` does"]
 fn on_other_cores() {
-    for board in Board::ALL.into_iter().filter(|&board| board != Board::Mps2An386) {
+    for &board in Board::ALL.iter().filter(|&&board| board != Board::Mps2An386) {
         thresholds_agree(board);
         groups_agree(board);
         sets_agree(board, 3);

@@ -4,24 +4,20 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use anyhow::Result;
-use xtask::{built, cargo, root, run};
+use xtask::{Board, built, cargo, root, run};
 
 use crate::flags;
 use crate::setup::{ARM_LIBC, CMAKE, Needs, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 
 /// The targets of the boards.
-pub(crate) const TARGETS: [&str; 5] = [
-    "thumbv6m-none-eabi",
-    "thumbv7m-none-eabi",
-    "thumbv7em-none-eabihf",
-    "thumbv8m.main-none-eabihf",
-    "riscv32imac-unknown-none-elf",
-];
+pub(crate) fn targets() -> Vec<&'static str> {
+    Board::one_of_each(Board::target).map(Board::target).collect()
+}
 
 /// `cargo xtask bench device`
 pub(crate) fn count(setup: Setup, flags::Device { write_baseline }: &flags::Device) -> Result<()> {
     setup.provide(&Needs {
-        targets: &TARGETS,
+        targets: &targets(),
         programs: &[&QEMU_ARM, &QEMU_RISCV, &ARM_LIBC, &RISCV_GCC],
         ..Needs::default()
     })?;
@@ -30,7 +26,7 @@ pub(crate) fn count(setup: Setup, flags::Device { write_baseline }: &flags::Devi
 
 /// `cargo xtask stack`
 pub(crate) fn stack(setup: Setup) -> Result<()> {
-    setup.provide(&Needs { targets: &TARGETS, programs: &[&QEMU_ARM, &QEMU_RISCV], ..Needs::default() })?;
+    setup.provide(&Needs { targets: &targets(), programs: &[&QEMU_ARM, &QEMU_RISCV], ..Needs::default() })?;
     measure(["stack"])
 }
 
@@ -46,7 +42,7 @@ pub(crate) fn sizes(setup: Setup) -> Result<()> {
 
 /// `cargo xtask reproducible`
 pub(crate) fn reproducible(setup: Setup, options: &flags::Reproducible) -> Result<()> {
-    setup.provide(&Needs { targets: &TARGETS, ..Needs::default() })?;
+    setup.provide(&Needs { targets: &targets(), ..Needs::default() })?;
     if options.sample {
         Measure::build()?.run(&["reproducible", "--sample"])
     } else {

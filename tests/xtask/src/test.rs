@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 use xtask::{beside, built, cargo, root, run};
 
-use crate::devices::TARGETS;
+use crate::devices::targets;
 use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 
@@ -15,7 +15,7 @@ pub(crate) fn test(setup: Setup) -> Result<()> {
     let mut steps = Steps::new();
     steps.step("set-up", || {
         setup.provide(&Needs {
-            targets: &TARGETS,
+            targets: &targets(),
             components: true,
             programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
             ..Needs::default()

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use std::{env, fs};
 
 use anyhow::Result;
-use xtask::{beside, built, cargo, root, run};
+use xtask::{Board, beside, built, cargo, root, run};
 
-use crate::devices::{Measure, TARGETS};
+use crate::devices::{Measure, targets};
 use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, RISCV_GCC, Setup};
 use crate::steps::Steps;
 use crate::{fuzz, notices, web, wheel};
@@ -23,17 +23,9 @@ const FEATURES: [&str; 3] = ["", "cli", "cli,serial"];
 /// A target of 32 bits whose programs a processor of 64 bits runs as they are.
 const NARROW: &str = "i686-unknown-linux-musl";
 
-/// One board of each kind, with its target; the MPS2 boards differ in numbers alone. What replaces calibrators, too, where
-/// there is flash for it.
-const BOARDS: [(&str, &str); 6] = [
-    ("microbit", "thumbv6m-none-eabi"),
-    ("mps2-an386", "thumbv7em-none-eabihf"),
-    ("mps2-an386,slots", "thumbv7em-none-eabihf"),
-    ("virt", "riscv32imac-unknown-none-elf"),
-    ("virt,slots", "riscv32imac-unknown-none-elf"),
-    ("nrf52840-dk", "thumbv7em-none-eabihf"),
-];
-/// The same with a network for a classifier.
+/// The board without an emulator, with its target.
+const HARDWARE: (&str, &str) = ("nrf52840-dk", "thumbv7em-none-eabihf");
+/// A board with a network for a classifier.
 const NETWORK_BOARD: (&str, &str) = ("mps2-an386,network", "thumbv7em-none-eabihf");
 /// That network: a file of the repository.
 const NETWORK: &str = "tests/network/digits.tflite";
@@ -104,7 +96,7 @@ fn set_up(setup: Setup) -> Result<()> {
     wheel::set_up(setup)?;
     let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
     setup.provide(&Needs {
-        targets: &[&TARGETS[..], narrow, &[web::TARGET]].concat(),
+        targets: &[&targets()[..], narrow, &[web::TARGET]].concat(),
         components: true,
         programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
         cargo: &["cargo-deny", "mdbook", "cbindgen"],
@@ -211,7 +203,14 @@ fn clippy(root: &Path) -> Result<()> {
         )
     };
     let linear = [("CALIB_CLASSIFIER", classifier)];
-    BOARDS.iter().try_for_each(|chosen| board(chosen, &linear))?;
+    // Boards with one folder differ in numbers alone.
+    let folder = |board: Board| board.memory_map().split('/').next();
+    for chosen in Board::one_of_each(folder) {
+        for feature in ["", ",slots"] {
+            board(&(&format!("{}{feature}", chosen.name()), chosen.target()), &linear)?;
+        }
+    }
+    board(&HARDWARE, &linear)?;
     let network = [("CALIB_MODEL", root.join(NETWORK)), ("CALIB_ALARM", "below 0.9".into())];
     board(&NETWORK_BOARD, &network)?;
     deny(cargo(firmware).envs(network).args(["clippy", "--quiet", "--locked", "--package", "calib-twin"]))

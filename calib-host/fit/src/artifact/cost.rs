@@ -12,16 +12,6 @@ use calib_core::table::Scaling;
 use calib_core::{Artifact, Calibrator, VectorCalibrator};
 use serde::Serialize;
 
-/// The cores that were measured: the board in the emulator, and the name of its core.
-const CORES: [(&str, &str); 6] = [
-    ("microbit", "Cortex-M0"),
-    ("mps2-an385", "Cortex-M3"),
-    ("mps2-an386", "Cortex-M4F"),
-    ("mps2-an500", "Cortex-M7F"),
-    ("mps2-an505", "Cortex-M33F"),
-    ("virt", "RV32IMAC"),
-];
-
 /// The measured numbers of bins of step tables, with the comparisons that a search in them takes.
 const MEASURED_LEVELS: [(u32, f64); 2] = [(15, 4.0), (64, 6.0)];
 
@@ -206,10 +196,10 @@ fn of_vector(table: Estimate, function: &'static str, classes: f64, searches: f6
 }
 
 fn cost(input: CallInput, estimate: Estimate) -> DeviceCost {
-    let cores = CORES.map(|(board, core)| {
-        let sum = estimate.terms.iter().map(|(factor, function)| factor * measured(board, function)).sum();
-        CoreCost { board, core, instructions: sum }
-    });
+    let on_core = |(&(board, core), counts): (&(&'static str, &'static str), &Counts)| {
+        let term = |(factor, function): &(f64, &str)| factor * counts[function];
+        CoreCost { board, core, instructions: estimate.terms.iter().map(term).sum() }
+    };
     let how = match estimate.basis {
         CostBasis::Measured => "measured for this size",
         CostBasis::Interpolated => {
@@ -222,21 +212,21 @@ fn cost(input: CallInput, estimate: Estimate) -> DeviceCost {
             "put together from parts that were measured: the lookup, what is around it, and the vector of 10 classes"
         }
     };
-    DeviceCost { input, basis: estimate.basis, how, cores: cores.into() }
+    DeviceCost { input, basis: estimate.basis, how, cores: MEASURED.iter().map(on_core).collect() }
 }
 
-/// The measured instructions of a function of `firmware/bench` on a board.
-fn measured(board: &str, function: &str) -> f64 {
-    static COUNTS: LazyLock<BTreeMap<(&str, &str), f64>> = LazyLock::new(|| {
-        let line = |line: &'static str| {
-            let mut cells = line.split(',');
-            Some(((cells.next()?, cells.next()?), cells.next()?.parse().ok()?))
-        };
-        let lines = include_str!("cost.csv").lines().skip(1);
-        lines.map(|text| line(text).expect("the counts are board, function and number")).collect()
-    });
-    *COUNTS.get(&(board, function)).expect("every function was measured on every board")
-}
+/// Instructions by function.
+type Counts = BTreeMap<&'static str, f64>;
+
+/// The measured instructions of the functions of `firmware/bench`, by board in the emulator and name of its core.
+static MEASURED: LazyLock<BTreeMap<(&str, &str), Counts>> = LazyLock::new(|| {
+    let mut boards: BTreeMap<_, Counts> = BTreeMap::new();
+    for line in include_str!("cost.csv").lines().skip(1) {
+        let [board, core, function, count] = line.split(',').collect::<Vec<_>>()[..] else { continue };
+        boards.entry((board, core)).or_default().insert(function, count.parse().expect("counts are numbers"));
+    }
+    boards
+});
 
 #[cfg(test)]
 mod tests {
@@ -280,7 +270,7 @@ mod tests {
             ["calibrate_15", "calibrate_64", "parsed_15", "parsed_64", "interpolated_15", "platt_logit"];
         let used = used.into_iter().chain(["platt_prob", "beta", "temperature"]);
         for function in used.chain(VECTOR_INPUTS.map(|input| input.1)) {
-            CORES.iter().for_each(|(board, _)| assert!(measured(board, function) > 1.0));
+            MEASURED.values().for_each(|counts| assert!(counts[function] > 1.0));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use super::image::{Measured, OptLevel};
-use xtask::root;
+use xtask::{Board, root};
 
 /// How much more than the baseline is tolerated.
 const TOLERANCE: f64 = 0.02;
@@ -19,7 +19,7 @@ fn path() -> PathBuf {
     root().join("firmware/bench/baseline.csv")
 }
 
-/// The counts of our own functions, by core, level and name; the C functions depend on the compiler that is installed.
+/// The counts of our own functions, by board, level and name; the C functions depend on the compiler that is installed.
 fn ours(all: &[Measured]) -> BTreeMap<String, f64> {
     let of = |measured: &Measured| {
         let key = format!("{},{}", measured.board.name(), measured.opt_level.name());
@@ -45,10 +45,15 @@ pub(super) fn write(all: &[Measured]) -> Result<()> {
 
 /// The counts that calib-host estimates costs from: those of code made for speed.
 fn for_estimates(all: &[Measured]) -> String {
-    let infix = format!(",{},", OptLevel::Speed.name());
-    let lines = ours(all).into_iter().filter(|(key, _)| key.contains(&infix));
-    let lines = lines.map(|(key, count)| format!("{},{count:.1}\n", key.replace(&infix, ",")));
-    std::iter::once("board,function,instructions\n".to_owned()).chain(lines).collect()
+    let core = |name: &str| Board::ALL.iter().find(|board| board.name() == name).map(|board| board.core());
+    let line = |(key, count): (String, f64)| match key.split(',').collect::<Vec<_>>()[..] {
+        [board, level, function] if level == OptLevel::Speed.name() => {
+            Some(format!("{board},{},{function},{count:.1}\n", core(board)?))
+        }
+        _ => None,
+    };
+    let lines = ours(all).into_iter().filter_map(line);
+    std::iter::once("board,core,function,instructions\n".to_owned()).chain(lines).collect()
 }
 
 /// Fails if a count has grown by more than the tolerance, or has no baseline.

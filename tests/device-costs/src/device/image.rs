@@ -82,6 +82,7 @@ pub(crate) fn measure(board: Board, opt_level: OptLevel, wanted: peers::Peers) -
         .arg(&target_dir)
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level.name())
         .env_remove("CALIB_BENCH_PEERS")
+        .env("CALIB_BENCH_MEMORY", firmware.join("boards/src").join(board.memory_map()))
         .envs(STACK_SIZES)
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     if let Some(object) = &object {

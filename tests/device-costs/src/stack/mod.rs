@@ -19,8 +19,10 @@ use crate::device::{self, Stack};
 use crate::prove;
 
 /// One board for every target.
-const BOARDS: [Board; 5] =
-    [Board::Microbit, Board::Mps2An385, Board::Mps2An386, Board::Mps2An505, Board::Virt];
+fn boards() -> impl Iterator<Item = Board> {
+    Board::one_of_each(Board::target)
+}
+
 /// What a device calls, and the most stack in bytes that it may take.
 const BUDGETS: [(&str, u64); 25] = [
     ("step_table", 256),
@@ -58,7 +60,7 @@ const BUDGETS: [(&str, u64); 25] = [
 /// Prints the bounds with their deepest paths, and what was measured beside them; fails if one is over its budget.
 pub(crate) fn stack() -> Result<()> {
     println!("The most stack that a call can take, in bytes, by firmware/proof:");
-    let cores: Vec<String> = BOARDS.iter().map(|board| format!("{:>12}", board.core())).collect();
+    let cores: Vec<String> = boards().map(|board| format!("{:>12}", board.core())).collect();
     println!("  {:20}{}  {:>8}", "", cores.join(""), "budget");
     let bounds = proof_bounds()?;
     for (name, budget) in BUDGETS {
@@ -66,11 +68,11 @@ pub(crate) fn stack() -> Result<()> {
             let bound = bounds.iter().find(|bound| bound.board == board && bound.name == name);
             bound.map_or(String::new(), |bound| bound.bound.bytes.to_string())
         };
-        let cells: Vec<String> = BOARDS.iter().map(|&board| format!("{:>12}", of(board))).collect();
+        let cells: Vec<String> = boards().map(|board| format!("{:>12}", of(board))).collect();
         println!("  {name:20}{}  {budget:>8}", cells.join(""));
     }
     println!("\nThe nearest to its budget on every core, with the deepest path:");
-    for board in BOARDS {
+    for board in boards() {
         let here = bounds.iter().filter(|bound| bound.board == board);
         let share = |bound: &&ProofBound| bound.bound.bytes * 1000 / budget(bound.name);
         let Some(ProofBound { name, bound, .. }) = here.max_by_key(share) else { continue };
@@ -98,7 +100,7 @@ struct ProofBound {
 
 fn proof_bounds() -> Result<Vec<ProofBound>> {
     let mut all = Vec::new();
-    for board in BOARDS {
+    for board in boards() {
         let program = Program::read(&prove::image(board.target())?)?;
         let mut bounds = Bounds::new(&program)?;
         for (name, _) in BUDGETS {

@@ -150,14 +150,8 @@ pub(crate) fn on_core(folder: &Path, board: Board) -> Vec<u32> {
     let compiler = compilers.iter().find(|name| Command::new(name).arg("--version").output().is_ok());
     let compiler =
         compiler.unwrap_or_else(|| panic!("{} is missing: `cargo xtask test` installs it", compilers[0]));
-    let memory = match board {
-        Board::Microbit => "microbit.x",
-        Board::Mps2An505 => "mps2-an505.x",
-        Board::Virt => "virt.x",
-        Board::Mps2An385 | Board::Mps2An386 | Board::Mps2An500 => "mps2.x",
-    };
-    let boards = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/boards/memory");
-    fs::copy(boards.join(memory), folder.join("memory.x")).unwrap();
+    let maps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/boards/src");
+    fs::copy(maps.join(board.memory_map()), folder.join("memory.x")).unwrap();
     let script = sources().join("core.ld").display().to_string();
     // Not `c99`: a compiler that keeps to it joins no multiplication with an addition.
     let own = ["-std=gnu99", "-O2", "-ffreestanding", "-nostdlib", "-T", &script, "-o", "probe.elf"];
