@@ -3,11 +3,8 @@
 import json
 import subprocess
 import sys
-import typing
 
 import pytest
-
-from calib_host import _native, _types
 
 RIGHT = '''
 from typing import Any
@@ -95,31 +92,6 @@ def test_the_package_checks():
     words = ["--strict", "--no-warn-return-any", "--allow-subclassing-any", "--ignore-missing-imports", "-p", "calib_host"]
     said = subprocess.run([sys.executable, "-m", "mypy", *words], capture_output=True, text=True)
     assert said.returncode == 0, said.stdout
-
-
-def test_names_are_those_of_calib():
-    """Of every option that has names for values."""
-    names = _native.names()
-    ours = {
-        "method": _types.Method,
-        "reduction": _types.Reduction,
-        "class_score": _types.ClassScore,
-        "scaling": _types.Scaling,
-        "loss": _types.Loss,
-        "table": _types.Table,
-        "bound": _types.Bound,
-        "monitor_action": _types.MonitorAction,
-        "codes": _types.CodeType,
-        "metric": _types.Metric,
-        "claim": _types.Claim,
-        "intervals": _types.Intervals,
-        "extreme_probs": _types.ExtremeProbs,
-    }
-    assert set(ours) | {"binning"} == set(names)
-    for option, literal in ours.items():
-        assert list(typing.get_args(literal)) == names[option], option
-    # Two names of scikit-learn besides.
-    assert set(typing.get_args(_types.Binning)) == {*names["binning"], "uniform", "quantile"}
 
 
 def test_all_names_are_there():

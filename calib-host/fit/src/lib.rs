@@ -20,7 +20,7 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`mod@names`] < [`cancel`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`given`] < [`mod@names`] < [`cancel`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`intervals`] < [`bands`] < [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
@@ -44,6 +44,7 @@ pub mod decide;
 pub mod error;
 pub mod fit;
 pub mod fleet;
+pub mod given;
 pub mod guarantee;
 pub mod intervals;
 pub mod job;

@@ -69,7 +69,7 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Implements [`Named`] for an enum without fields, with `Display` and `FromStr` by the same names.
+/// Implements [`Named`] for an enum without fields; its names are also those of `Display`, `FromStr` and options.
 #[macro_export]
 macro_rules! names {
     ($type:ty, $what:literal: $($value:ident $name:literal $help:literal),+ $(,)?) => {
@@ -77,6 +77,13 @@ macro_rules! names {
             const WHAT: &'static str = $what;
             const NAMES: &'static [(Self, &'static str, &'static str)] =
                 &[$((<$type>::$value, $name, $help)),+];
+        }
+
+        impl $crate::given::OptionValue for $type {
+            fn of<G: $crate::given::Given>(given: &G) -> Result<Self, G::Error> {
+                let text = given.text()?;
+                $crate::names::Named::named(&text).map_err(|cause| given.refused(&text, &cause.to_string()))
+            }
         }
 
         impl std::fmt::Display for $type {

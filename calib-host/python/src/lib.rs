@@ -57,7 +57,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan::plan_of_validation, module)?)?;
     module.add_function(wrap_pyfunction!(plan::plan_threshold, module)?)?;
     module.add_function(wrap_pyfunction!(plan::suitable_bins, module)?)?;
-    module.add_function(wrap_pyfunction!(options::names, module)?)?;
     module.add_function(wrap_pyfunction!(command::run, module)?)?;
     Ok(())
 }

@@ -48,7 +48,7 @@ pub(crate) fn all() -> Vec<(String, StoredArtifact)> {
     let margins: Vec<f32> = scores.iter().map(|score| (8.0 * score - 5.0).max(-3.0) + 0.0).collect();
     let of = |scores: Scores<'_>, method: BinaryMethod, width: TableWidth| {
         let data = Dataset::new(scores, Rows::new(&labels)).unwrap();
-        let mut options = FitOptions::default().method(method).band(true).table(width).classifier(ID);
+        let mut options = FitOptions::default().method(method).band(true).table(width).classifier_id(ID);
         // Half of them decide by it.
         if width == TableWidth::F32 {
             options = options.decision(rule());

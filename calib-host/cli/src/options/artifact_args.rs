@@ -68,7 +68,7 @@ impl ArtifactArgs {
             .intervals(!matches!(self.intervals, StoredIntervals::None | StoredIntervals::Band))
             .band(self.intervals.band())
             .table(self.table)
-            .classifier(self.classifier_id)
+            .classifier_id(self.classifier_id)
             .counter(self.counter)
             .monitors(self.monitors.of_fit(monitor_scores)?))
     }

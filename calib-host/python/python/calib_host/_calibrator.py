@@ -600,14 +600,10 @@ def fit(
     Raises :class:`UsageError` for options that make no sense and :class:`DataError` for data of no use. What speaks against the
     calibrator is warned of, as a :class:`CalibrationWarning`.
     """
-    given = locals()
-    apart = ("scores", "y", "kind", "class_names", "sample_weight", "clusters", "classifiers", "monitor_scores")
-    options = {name: value for name, value in given.items() if name not in apart}
+    options = {name: value for name, value in locals().items() if name not in _APART}
     if str(method) == "sigmoid":
         raise UsageError('scikit-learn\'s sigmoid is method="platt" with loss="bayes"')
-    whole(**{name: given[name] for name in ("bins", "rows_per_bin", "candidates", "k", "max_bins", "folds", "resolution", "counter", "monitor_bins")})
     whole(least=1, classifiers=classifiers)
-    whole(most=2**64 - 1, seed=seed)
     array, kind, classes = scores_of(scores, kind, score_encoding is not None)
     called = class_names_of(class_names, y, classes or 2)
     labels = labels_of(y, names=called)
@@ -639,3 +635,7 @@ def fit(
     for warning in calibrator.warnings:
         warn(warning)
     return calibrator
+
+
+#: What is no option that the extension module reads by its name.
+_APART = ("scores", "y", "kind", "class_names", "sample_weight", "clusters", "classifiers", "monitor_scores")

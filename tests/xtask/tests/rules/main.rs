@@ -37,7 +37,8 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 27] = [
+const FIT: [&str; 28] = [
+    "given",
     "accessors",
     "names",
     "options_error",

@@ -195,7 +195,7 @@ impl FitCommand {
     /// What is fitted to such scores.
     fn options(&self, of: ScoresOf, cx: &Context) -> Result<FitOptions, Error> {
         let named = self.reduction.of(self.method.named());
-        let (method, reduction) = (named.choice(of)?, named.reduction(of)?);
+        let (method, reduction) = (named.choice(of)?, named.reduction_of(of)?);
         let others = match (&self.monitor_scores, of) {
             (Some(path), ScoresOf::Binary { kind, .. }) => {
                 Some(device_scores(path, &self.score_column, kind, cx)?)

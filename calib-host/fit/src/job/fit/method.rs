@@ -53,7 +53,7 @@ impl NamedMethod {
     /// # Errors
     ///
     /// A `k` without a reduction that has one, or the other way round.
-    pub fn reduction(&self, of: ScoresOf) -> Result<Option<Reduction>, OptionsError> {
+    pub fn reduction_of(&self, of: ScoresOf) -> Result<Option<Reduction>, OptionsError> {
         let k = || match (self.reduction, self.k) {
             (_, Some(k)) if (1..=MAX_TOP_K).contains(&k.into()) => Ok(k),
             (_, Some(k)) => Err(refused(format!("`k` is {k}: it is a number from 1 to {MAX_TOP_K}"))),
@@ -81,7 +81,7 @@ impl NamedMethod {
     fn reduction_or_chosen(&self, of: ScoresOf) -> Result<Option<Reduction>, OptionsError> {
         let is_matrix = matches!(of, ScoresOf::Classes { .. });
         let is_open = is_matrix && self.takes_usual_bins() && self.unused_of_joint().is_none();
-        Ok(self.reduction(of)?.or(is_open.then_some(Reduction::TopLabel)))
+        Ok(self.reduction_of(of)?.or(is_open.then_some(Reduction::TopLabel)))
     }
 
     /// Whether tables get bins of a usual number of points, since nothing is named.

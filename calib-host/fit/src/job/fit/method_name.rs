@@ -2,10 +2,12 @@
 
 use calib_core::artifact::{MonitorAction, Reduction};
 
+use crate::accessors::options;
 use crate::binary::{
     BinaryMethod, Blend, Boundary, BoundaryPoints, FixedRange, FixedWidth, Isotonic, Loss, ScalingBinning,
     ScalingMethod, Umd, Ums,
 };
+use crate::given::{Given, OptionValue};
 use crate::names::names;
 use crate::stats::{ScoreKind, Seed};
 
@@ -85,58 +87,61 @@ impl MethodName {
     }
 }
 
-/// Which method, with which parameters: what a command line or a keyword call says. `None` and `false` stand for what was not said.
-///
-/// ```
-/// use calib_fit::ScoreKind;
-/// use calib_fit::job::{MethodChoice, MethodName, NamedMethod, ScoresOf};
-///
-/// let of = ScoresOf::Binary { kind: ScoreKind::Probability, encoding: None, by_group: false };
-/// let mut named = NamedMethod::default();
-/// assert_eq!(named.choice(of)?, MethodChoice::Auto);
-/// named.method = Some(MethodName::Isotonic);
-/// named.bins = Some(10);
-/// let refused = named.choice(of).unwrap_err();
-/// assert_eq!(refused.to_string(), "isotonic chooses its bins itself: leave out bins");
-/// # Ok::<(), calib_fit::OptionsError>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NamedMethod {
-    /// The method; without one [`MethodChoice::Auto`](super::MethodChoice::Auto).
-    pub method: Option<MethodName>,
-    /// The number of bins.
-    pub bins: Option<usize>,
-    /// The calibration points per bin, from which the number of bins follows.
-    pub rows_per_bin: Option<usize>,
-    /// The epsilon that the bins are to keep.
-    pub epsilon: Option<f64>,
-    /// The largest number of bins of isotonic regression, or of regions of multiclass-irp.
-    pub max_bins: Option<usize>,
-    /// The smoothing of isotonic regression, or of the regions of multiclass-irp.
-    pub smoothing: Option<Smoothing>,
-    /// The scaling function under scaling-binning.
-    pub scaling: Option<ScalingName>,
-    /// What a scaling function is fitted to.
-    pub loss: Option<Loss>,
-    /// The raw scores between which fixed-width has its bins.
-    pub range: Option<(f32, f32)>,
-    /// Whether log-probabilities are scaled although there are logits.
-    pub log_probs: bool,
-    /// The penalties of off-diagonal weights, and of intercepts if it is another one.
-    pub odir: Option<(f64, Option<f64>)>,
-    /// The parts of cross-validation.
-    pub folds: Option<usize>,
-    /// The depth of Sierpinski binning, the number of steps from 0 to 1 of grid-style binning, or of the grid on which multiclass-irp
-    /// splits.
-    pub resolution: Option<u16>,
-    /// The reduction of several classes.
-    pub reduction: Option<ReductionName>,
-    /// The number of first classes of top-k-label and top-k-confidence.
-    pub k: Option<u16>,
-    /// What the score of a predicted class is.
-    pub class_score: ClassScore,
-    /// The seed of whatever is drawn at random.
-    pub seed: Seed,
+options! {
+    by_name
+    /// Which method, with which parameters: what a command line or a keyword call says. `None` and `false` stand for what was not said.
+    ///
+    /// ```
+    /// use calib_fit::ScoreKind;
+    /// use calib_fit::job::{MethodChoice, MethodName, NamedMethod, ScoresOf};
+    ///
+    /// let of = ScoresOf::Binary { kind: ScoreKind::Probability, encoding: None, by_group: false };
+    /// let mut named = NamedMethod::default();
+    /// assert_eq!(named.choice(of)?, MethodChoice::Auto);
+    /// named.method = Some(MethodName::Isotonic);
+    /// named.bins = Some(10);
+    /// let refused = named.choice(of).unwrap_err();
+    /// assert_eq!(refused.to_string(), "isotonic chooses its bins itself: leave out bins");
+    /// # Ok::<(), calib_fit::OptionsError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct NamedMethod {
+        /// The method; without one [`MethodChoice::Auto`](super::MethodChoice::Auto).
+        pub method: Option<MethodName> = None,
+        /// The number of bins.
+        pub bins: Option<usize> = None,
+        /// The calibration points per bin, from which the number of bins follows.
+        pub rows_per_bin: Option<usize> = None,
+        /// The epsilon that the bins are to keep.
+        pub epsilon: Option<f64> = None,
+        /// The largest number of bins of isotonic regression, or of regions of multiclass-irp.
+        pub max_bins: Option<usize> = None,
+        /// The smoothing of isotonic regression, or of the regions of multiclass-irp.
+        pub smoothing: Option<Smoothing> = None,
+        /// The scaling function under scaling-binning.
+        pub scaling: Option<ScalingName> = None,
+        /// What a scaling function is fitted to.
+        pub loss: Option<Loss> = None,
+        /// The raw scores between which fixed-width has its bins.
+        pub range: Option<(f32, f32)> = None,
+        /// Whether log-probabilities are scaled although there are logits.
+        pub log_probs: bool = false,
+        /// The penalties of off-diagonal weights, and of intercepts if it is another one.
+        pub odir: Option<(f64, Option<f64>)> = None,
+        /// The parts of cross-validation.
+        pub folds: Option<usize> = None,
+        /// The depth of Sierpinski binning, the number of steps from 0 to 1 of grid-style binning, or of the grid on which multiclass-irp
+        /// splits.
+        pub resolution: Option<u16> = None,
+        /// The reduction of several classes.
+        pub reduction: Option<ReductionName> = None,
+        /// The number of first classes of top-k-label and top-k-confidence.
+        pub k: Option<u16> = None,
+        /// What the score of a predicted class is.
+        pub class_score: ClassScore = ClassScore::Softmax,
+        /// The seed of whatever is drawn at random.
+        pub seed: Seed = 0,
+    }
 }
 
 /// What shrinks the frequencies of bins or regions.
@@ -146,6 +151,15 @@ pub enum Smoothing {
     Points(f64),
     /// The values of the authors' code of multiclass-irp, `(mean + 0.05) / 1.05`, which sum to more than one.
     Paper,
+}
+
+impl OptionValue for Smoothing {
+    fn of<G: Given>(given: &G) -> Result<Self, G::Error> {
+        match given.text() {
+            Ok(text) if text == "paper" => Ok(Self::Paper),
+            _ => given.number().map(Self::Points),
+        }
+    }
 }
 
 impl NamedMethod {

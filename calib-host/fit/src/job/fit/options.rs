@@ -49,7 +49,7 @@ impl From<BinaryMethod> for MethodChoice {
 }
 
 options! {
-    converting
+    converting by_name
     /// What is fitted, what it states, and how it is written.
     ///
     /// ```
@@ -62,10 +62,6 @@ options! {
     #[derive(Clone, Debug, PartialEq)]
     #[non_exhaustive]
     pub struct FitOptions {
-        /// The method.
-        pub method: MethodChoice = MethodChoice::Auto,
-        /// The reduction of several classes; for a matrix without one the method is for whole vectors, or left open.
-        pub reduction: Option<Reduction> = None,
         /// What the score of a predicted class is.
         pub class_score: ClassScore = ClassScore::Softmax,
         /// The probability, over the draw of the points, with which the guarantee may fail.
@@ -87,9 +83,14 @@ options! {
         /// The form of the tables.
         pub table: TableWidth = TableWidth::F32,
         /// The classifier that the scores come from.
-        pub classifier: Option<ClassifierId> = None,
+        pub classifier_id: Option<ClassifierId> = None,
         /// How new the calibrator is.
         pub counter: u32 = 0,
+        ;
+        /// The method.
+        pub method: MethodChoice = MethodChoice::Auto,
+        /// The reduction of several classes; for a matrix without one the method is for whole vectors, or left open.
+        pub reduction: Option<Reduction> = None,
         /// What monitors on the device compare with, if there are to be any.
         pub monitors: Option<MonitorOptions> = None,
         /// The actions of a decision rule, and the rule.
@@ -124,7 +125,7 @@ impl FitOptions {
         ArtifactOptions {
             data_sha256: self.data_sha256.unwrap_or_else(|| Sha256::digest(rows.hash.to_bytes()).into()),
             rows: Some(rows),
-            classifier: self.classifier,
+            classifier: self.classifier_id,
             // Who asks for 16-bit numbers has no 8 bytes a bin to spare.
             intervals: !self.is_compact(),
             score_intervals: None,
