@@ -1,5 +1,5 @@
 //! The book and the README: their commands print what stands beneath them, their links lead somewhere, and the reference is that of
-//! the commands. `UPDATE_BOOK=1` writes outputs, reference, picture and the names in Python's types again.
+//! the commands. `UPDATE_BOOK=1` writes outputs, reference, picture and Python's types again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use calib_host::artifact::CodeType;
-use calib_host::assess::{ExtremeProbs, IntervalKind, ProperScore};
+use calib_host::assess::{BinningScheme, ExtremeProbs, IntervalKind, ProperScore};
 use calib_host::binary::Loss;
 use calib_host::compare::Claim;
 use calib_host::guarantee::GuaranteeBound;
-use calib_host::job::{AlarmAction, ClassScore, MethodName, ReductionName, ScalingName, TableWidth};
+use calib_host::job::{
+    AlarmAction, ClassScore, FitOptions, MethodName, NamedMethod, ReductionName, ScalingName, TableWidth,
+};
 use calib_host::names::Named;
 use sha2::{Digest, Sha256};
 
@@ -296,12 +298,27 @@ fn the_readme_is_short() {
     assert!(readme.contains("\ncargo xtask demo ") && readme.contains("\ncargo xtask test "));
 }
 
-/// An alias of the Python package for names of calib: in one line if that is not too long.
-fn literal<T: Named>(alias: &str) -> (String, String) {
-    let names: Vec<String> = T::NAMES.iter().map(|(_, name, _)| format!("{name:?}")).collect();
-    let line = format!("{alias} = Literal[{}]", names.join(", "));
-    let lines = format!("{alias} = Literal[\n    {},\n]", names.join(",\n    "));
-    (format!("\n{alias} = "), if line.len() > 120 { lines } else { line })
+/// An alias of the Python package for names of scikit-learn and of calib: in one line if that is not too long.
+fn literal<T: Named>(alias: &str, others: &[&str]) -> String {
+    let names = others.iter().copied().chain(T::NAMES.iter().map(|(_, name, _)| *name));
+    let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+    let line = format!("{alias} = Literal[{}]\n", names.join(", "));
+    let lines = format!("{alias} = Literal[\n    {},\n]\n", names.join(",\n    "));
+    if line.len() > 121 { lines } else { line }
+}
+
+/// The options of Python's `fit` that functions around it pass on, with their types: all but what is fitted to.
+fn options_of_fit() -> Vec<(String, String)> {
+    let path = root().join("calib-host/python/python/calib_host/_calibrator.py");
+    let text = fs::read_to_string(path).unwrap();
+    let (_, signature) = text.split_once("\ndef fit(").expect("a function");
+    let (_, options) = signature.split_once("\n    # rows\n").expect("the first options");
+    let lines = options.lines().take_while(|line| !line.starts_with(')'));
+    let option = |line: &str| {
+        let (name, rest) = line.split_once(": ")?;
+        Some((name.trim().to_owned(), rest.rsplit_once(" = ")?.0.to_owned()))
+    };
+    lines.filter_map(option).collect()
 }
 
 #[test]
@@ -309,24 +326,31 @@ fn types_of_python_have_the_names_of_calib() {
     let path = root().join("calib-host/python/python/calib_host/_types.py");
     let mut text = fs::read_to_string(&path).unwrap();
     let literals = [
-        literal::<MethodName>("Method"),
-        literal::<ReductionName>("Reduction"),
-        literal::<ClassScore>("ClassScore"),
-        literal::<ScalingName>("Scaling"),
-        literal::<Loss>("Loss"),
-        literal::<TableWidth>("Table"),
-        literal::<GuaranteeBound>("Bound"),
-        literal::<AlarmAction>("MonitorAction"),
-        literal::<CodeType>("CodeType"),
-        literal::<ProperScore>("Metric"),
-        literal::<Claim>("Claim"),
-        literal::<IntervalKind>("Intervals"),
-        literal::<ExtremeProbs>("ExtremeProbs"),
+        literal::<MethodName>("Method", &[]),
+        literal::<ReductionName>("Reduction", &[]),
+        literal::<ClassScore>("ClassScore", &[]),
+        literal::<ScalingName>("Scaling", &[]),
+        literal::<Loss>("Loss", &[]),
+        literal::<TableWidth>("Table", &[]),
+        literal::<GuaranteeBound>("Bound", &[]),
+        literal::<AlarmAction>("MonitorAction", &[]),
+        literal::<CodeType>("CodeType", &[]),
+        literal::<ProperScore>("Metric", &[]),
+        literal::<Claim>("Claim", &[]),
+        literal::<BinningScheme>("Binning", &["uniform", "quantile"]),
+        literal::<IntervalKind>("Intervals", &[]),
+        literal::<ExtremeProbs>("ExtremeProbs", &[]),
     ];
-    for (start, literal) in literals {
-        let at = text.find(&start).expect("an alias") + 1;
-        let len = text[at..].find(']').expect("the end of an alias") + 1;
-        text.replace_range(at..at + len, &literal);
-    }
+    let [first, last] = ["\nMethod = ", "\nStrategy = "].map(|alias| text.find(alias).expect("an alias") + 1);
+    text.replace_range(first..last, &literals.concat());
+    let options = options_of_fit();
+    let class = text.find("\nclass FitOptions").expect("the class of options");
+    let docs = text[class..].find("\n\n").expect("the end of its first line") + 2;
+    text.truncate(class + docs);
+    text.extend(options.iter().map(|(name, kind)| format!("    {name}: {kind}\n")));
     is_current(&path, &text);
+    // Every option of the library that is read by its name is there.
+    for name in NamedMethod::NAMES.iter().chain(FitOptions::NAMES).filter(|name| **name != "method") {
+        assert!(options.iter().any(|(option, _)| option == name), "fit in Python has no {name}");
+    }
 }

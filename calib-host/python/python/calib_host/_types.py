@@ -66,7 +66,7 @@ MonitorAction = Literal["flag", "alarm", "uncalibrated"]
 CodeType = Literal["u8", "i8", "u16", "i16"]
 Metric = Literal["brier", "log-loss"]
 Claim = Literal["all-classes", "top-label"]
-Binning = Literal["uniform", "quantile", "equal-width", "equal-mass", "equal-mass-kumar", "by-bin", "by-value"]
+Binning = Literal["uniform", "quantile", "equal-width", "equal-mass", "equal-mass-kumar", "by-value", "by-bin"]
 Intervals = Literal["percentile", "bca"]
 ExtremeProbs = Literal["leave-out", "clip"]
 Strategy = Literal["uniform", "quantile"]
@@ -94,13 +94,16 @@ class Action(TypedDict):
 class FitOptions(TypedDict, total=False):
     """Options of :func:`calib_host.fit` that functions around it pass on."""
 
+    sample_weight: Array | None
+    clusters: Names | None
+    classifiers: int
+    bins: int | None
     rows_per_bin: int | None
     epsilon: float | None
     candidates: int | None
     alpha: float | None
     alpha_spent: float | None
     bound: Bound | None
-    bins: int | None
     reduction: Reduction | None
     k: int | None
     class_score: ClassScore | None
@@ -124,6 +127,3 @@ class FitOptions(TypedDict, total=False):
     monitor_scores: Array | None
     monitor_rarity: tuple[int, int, int] | None
     monitor_action: MonitorAction | None
-    sample_weight: Array | None
-    clusters: Names | None
-    classifiers: int
