@@ -11,14 +11,16 @@ use calib_fit::job::{
 use calib_fit::operating::Sharing;
 use calib_fit::{ArtifactOptions, StoredArtifact};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::apply::calibrated_rows;
 use crate::artifact::PyArtifact;
 use crate::data::PyDataset;
-use crate::errors::{DataError, UsageError, named, of_job};
+use crate::errors::{DataError, UsageError, of_job};
 use crate::floats::{Kind, Numbers};
 use crate::interrupt::working;
+use crate::options::Options;
 
 /// An artifact, and what is said of it as JSON.
 type Made = (PyArtifact, String);
@@ -60,26 +62,21 @@ fn refused(cause: &dyn Display) -> PyErr {
 
 /// Finds thresholds of binary scores.
 #[pyfunction]
-#[pyo3(signature = (data, parent, *, counter, classifier, sensitivity, specificity, confidence, common_threshold, prevalence, refer_raises, seed))]
-#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+#[pyo3(signature = (data, parent, *, counter, classifier, **options))]
 pub(crate) fn threshold(
     py: Python<'_>,
     data: &Bound<'_, PyDataset>,
     parent: Parent<'_>,
     counter: Option<u32>,
     classifier: Option<[u8; 8]>,
-    sensitivity: Option<f64>,
-    specificity: Option<f64>,
-    confidence: f64,
-    common_threshold: bool,
-    prevalence: Option<f64>,
-    refer_raises: bool,
-    seed: u64,
+    options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Made> {
-    let mut options = ThresholdOptions::default();
-    (options.sensitivity, options.specificity, options.confidence) = (sensitivity, specificity, confidence);
-    options.sharing = if common_threshold { Sharing::Common } else { Sharing::Own };
-    (options.prevalence, options.refer_raises, options.seed) = (prevalence, refer_raises, seed);
+    let given = Options::of(py, options);
+    let mut options = ThresholdOptions::default().by_name(|name| given.given(name))?;
+    options.sharing = match given.get("common_threshold")? {
+        Some(true) => Sharing::Common,
+        _ => Sharing::Own,
+    };
     let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
     let found = working(py, || thresholds(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
     Ok((PyArtifact::new(found.artifact), json!(found.summary).to_string()))
@@ -87,24 +84,17 @@ pub(crate) fn threshold(
 
 /// Finds prediction sets, and what is to be warned of.
 #[pyfunction]
-#[pyo3(signature = (data, parent, *, counter, classifier, alpha, by_class, confidence, never_empty, class_score))]
-#[expect(clippy::too_many_arguments, reason = "Python calls it by name")]
+#[pyo3(signature = (data, parent, *, counter, classifier, **options))]
 pub(crate) fn sets(
     py: Python<'_>,
     data: &Bound<'_, PyDataset>,
     parent: Parent<'_>,
     counter: Option<u32>,
     classifier: Option<[u8; 8]>,
-    alpha: f64,
-    by_class: Option<bool>,
-    confidence: Option<f64>,
-    never_empty: bool,
-    class_score: Option<&str>,
+    options: Option<Bound<'_, PyDict>>,
 ) -> PyResult<(PyArtifact, String, Option<String>)> {
-    let mut options = SetOptions::default();
-    (options.alpha, options.confidence) = (alpha, confidence);
-    (options.by_class, options.never_empty) = (by_class, never_empty);
-    options.class_score = class_score.map(named).transpose()?;
+    let given = Options::of(py, options);
+    let options = SetOptions::default().by_name(|name| given.given(name))?;
     let (data, target) = (&data.get().data, target(parent.as_ref(), counter, classifier)?);
     let found = working(py, || sets_of(data, &options, &target))?.map_err(|cause| of_job(&cause))?;
     let warning = found.summary.warning().map(|warning| warning.to_string());

@@ -66,13 +66,18 @@ impl Given for Value<'_> {
 }
 
 impl<'py> Options<'py> {
+    /// The keywords of a call.
+    pub(crate) fn of(py: Python<'py>, keywords: Option<Bound<'py, PyDict>>) -> Self {
+        Self(keywords.unwrap_or_else(|| PyDict::new(py)))
+    }
+
     /// What was given for an option.
     pub(crate) fn given(&self, name: &'static str) -> Option<Value<'py>> {
         let value = self.0.get_item(name).ok().flatten()?;
         (!value.is_none()).then_some(Value { name, value })
     }
 
-    fn get<T: OptionValue>(&self, name: &'static str) -> PyResult<Option<T>> {
+    pub(crate) fn get<T: OptionValue>(&self, name: &'static str) -> PyResult<Option<T>> {
         self.given(name).as_ref().map(T::of).transpose()
     }
 

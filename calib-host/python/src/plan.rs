@@ -4,24 +4,18 @@ use calib_fit::Umd;
 use calib_fit::guarantee::ValidationPlan;
 use calib_fit::job::{PlanOptions, ThresholdPlanOptions, plan as planned, plan_thresholds, plan_validation};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::json;
 
 use crate::errors::{UsageError, of_options};
+use crate::options::Options;
 
 /// Answers what is not given of points, bins and epsilon, as JSON.
 #[pyfunction]
-#[pyo3(signature = (*, n, bins, epsilon, rows_per_bin, alpha, classes))]
-pub(crate) fn plan(
-    n: Option<u64>,
-    bins: Option<u64>,
-    epsilon: Option<f64>,
-    rows_per_bin: Option<u64>,
-    alpha: f64,
-    classes: Option<u64>,
-) -> PyResult<String> {
-    let mut options = PlanOptions::default();
-    (options.n, options.bins, options.rows_per_bin) = (n, bins, rows_per_bin);
-    (options.epsilon, options.alpha, options.classes) = (epsilon, alpha, classes);
+#[pyo3(signature = (**options))]
+pub(crate) fn plan(py: Python<'_>, options: Option<Bound<'_, PyDict>>) -> PyResult<String> {
+    let given = Options::of(py, options);
+    let options = PlanOptions::default().by_name(|name| given.given(name))?;
     match planned(&options).map_err(|cause| of_options(&cause))?.answer {
         Some(answer) => Ok(json!(answer).to_string()),
         None => Err(UsageError::new_err("give two of n, bins, rows_per_bin and epsilon")),
@@ -30,17 +24,10 @@ pub(crate) fn plan(
 
 /// Answers how many points a sensitivity or a specificity takes, as JSON.
 #[pyfunction]
-#[pyo3(signature = (*, sensitivity, specificity, confidence, groups, prevalence))]
-pub(crate) fn plan_threshold(
-    sensitivity: Option<f64>,
-    specificity: Option<f64>,
-    confidence: f64,
-    groups: u64,
-    prevalence: Option<f64>,
-) -> PyResult<String> {
-    let mut options = ThresholdPlanOptions::default();
-    (options.sensitivity, options.specificity, options.confidence) = (sensitivity, specificity, confidence);
-    (options.groups, options.prevalence) = (groups, prevalence);
+#[pyo3(signature = (**options))]
+pub(crate) fn plan_threshold(py: Python<'_>, options: Option<Bound<'_, PyDict>>) -> PyResult<String> {
+    let given = Options::of(py, options);
+    let options = ThresholdPlanOptions::default().by_name(|name| given.given(name))?;
     Ok(json!(plan_thresholds(&options).map_err(|cause| of_options(&cause))?).to_string())
 }
 

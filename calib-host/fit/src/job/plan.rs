@@ -19,6 +19,7 @@ const MAX_BINS: u64 = StepTable::MAX_BINS as u64;
 const ALLOWED: u64 = 4;
 
 options! {
+    by_name
     /// What is known of a calibration set: two numbers, and the others are answered; or `n` or `epsilon` alone, for a table over bins.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[non_exhaustive]
@@ -204,6 +205,7 @@ fn bins_of_interest(n: u64, answer: Option<Plan>) -> impl Iterator<Item = u64> {
 }
 
 options! {
+    by_name
     /// What thresholds are to guarantee, in groups that have their own.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[non_exhaustive]

@@ -20,6 +20,7 @@ use crate::stats::Share;
 const COVERAGE_ALPHA: f64 = 0.05;
 
 options! {
+    by_name
     /// What prediction sets are to guarantee.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[non_exhaustive]

@@ -18,6 +18,7 @@ use crate::options_error::OptionsError;
 use crate::stats::{Clusters, Interval, Seed, f32_floor};
 
 options! {
+    by_name
     /// What thresholds are to guarantee.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[non_exhaustive]
@@ -28,14 +29,15 @@ options! {
         pub specificity: Option<f64> = None,
         /// The confidence of each of the two, over the draw of the rows.
         pub confidence: f64 = 0.95,
-        /// How groups come to their thresholds.
-        pub sharing: Sharing = Sharing::Own,
         /// The share of class 1 where the device is used: what can be guaranteed of the predictive values there.
         pub prevalence: Option<f64> = None,
         /// Whether a score between two thresholds raises the alarm.
         pub refer_raises: bool = false,
         /// The seed of the row that is drawn from each cluster.
         pub seed: Seed = 0,
+        ;
+        /// How groups come to their thresholds.
+        pub sharing: Sharing = Sharing::Own,
     }
 }
 

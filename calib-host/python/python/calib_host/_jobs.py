@@ -223,7 +223,6 @@ def threshold(
     'the device raises its alarm at a score of 0.47230035 or more. Guaranteed: sensitivity at least 80% (class 1 not cleared), with 95% confidence'
     """
     whole(counter=counter)
-    whole(most=2**64 - 1, seed=seed)
     data = _dataset(scores, y, kind, clusters=clusters, groups=groups, calibrator=calibrator, codes=score_encoding)
     made = _native.threshold(
         data,

@@ -139,37 +139,13 @@ def decide(
     counter: int | None,
 ) -> tuple[Artifact | None, str]: ...
 def sets(
-    data: Dataset,
-    parent: Artifact | None,
-    *,
-    counter: int | None,
-    classifier: list[int] | None,
-    alpha: float,
-    by_class: bool | None,
-    confidence: float | None,
-    never_empty: bool,
-    class_score: str | None,
+    data: Dataset, parent: Artifact | None, *, counter: int | None, classifier: list[int] | None, **options: Any
 ) -> tuple[Artifact, str, str | None]: ...
 def threshold(
-    data: Dataset,
-    parent: Artifact | None,
-    *,
-    counter: int | None,
-    classifier: list[int] | None,
-    sensitivity: float | None,
-    specificity: float | None,
-    confidence: float,
-    common_threshold: bool,
-    prevalence: float | None,
-    refer_raises: bool,
-    seed: int,
+    data: Dataset, parent: Artifact | None, *, counter: int | None, classifier: list[int] | None, **options: Any
 ) -> tuple[Artifact, str]: ...
-def plan(
-    *, n: int | None, bins: int | None, epsilon: float | None, rows_per_bin: int | None, alpha: float, classes: int | None
-) -> str: ...
-def plan_threshold(
-    *, sensitivity: float | None, specificity: float | None, confidence: float, groups: int, prevalence: float | None
-) -> str: ...
+def plan(**options: Any) -> str: ...
+def plan_threshold(**options: Any) -> str: ...
 def plan_of_validation(
     *, prevalence: float, auc: float, se_auc: float, se_slope: float, se_intercept: float
 ) -> str: ...

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from . import _native
-from ._arrays import whole
 
 
 def plan(
@@ -28,7 +27,6 @@ def plan(
     >>> round(calib_host.plan(n=1510, bins=10)["epsilon_marginal"], 4)
     0.0999
     """
-    whole(most=2**64 - 1, n=n, bins=bins, rows_per_bin=rows_per_bin, classes=classes)
     answer = _native.plan(n=n, bins=bins, epsilon=epsilon, rows_per_bin=rows_per_bin, alpha=alpha, classes=classes)
     return json.loads(answer)
 
@@ -47,7 +45,6 @@ def plan_threshold(
     >>> calib_host.plan_threshold(sensitivity=0.95)["thresholds"][0]["points"][0]["points"]
     59
     """
-    whole(groups=groups)
     answer = _native.plan_threshold(
         sensitivity=sensitivity, specificity=specificity, confidence=confidence, groups=groups, prevalence=prevalence
     )
