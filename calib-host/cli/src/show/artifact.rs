@@ -11,6 +11,7 @@ use calib_fit::artifact::{
     MonitorFacts, PointsFacts, SetsFacts, band_steps, between, encoding_of_keys, guarantee_text, points,
     rule_sentences, score_edges, scores_in_words, shortest, size_in_words, table_label,
 };
+use calib_fit::job::GuaranteeFacts;
 use calib_fit::stats::{decimals, places_between, thousands};
 use calib_io::files::PublicKey;
 use serde::Serialize;
@@ -386,11 +387,7 @@ pub(crate) fn artifact_json(stored: &StoredArtifact) -> Value {
         "classes": header.classes,
         "n": header.n,
         "bins": header.bins,
-        "guarantee": header.guarantee.map(|g| json!({
-            "theorem": g.theorem.to_string(),
-            "alpha": g.alpha,
-            "epsilon": g.epsilon,
-        })),
+        "guarantee": header.guarantee.map(GuaranteeFacts::from),
         "statement": guarantee.statement,
         "assumptions": guarantee.full_assumptions(),
         "limits": guarantee.full_limits(),

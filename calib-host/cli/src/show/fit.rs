@@ -102,11 +102,7 @@ impl<'a> ShownFit<'a> {
             "encoding": fit.encoding().to_string(),
             "weighted": fit.weighted(),
             "bins": fit.bins(),
-            "guarantee": fit.guarantee().map(|g| json!({
-                "theorem": g.theorem.to_string(),
-                "alpha": g.alpha,
-                "epsilon": g.epsilon,
-            })),
+            "guarantee": fit.guarantee(),
             "monitors": MonitorFacts::of(artifact),
             "vacuous_bins": vacuous.vacuous,
             "statement": guarantee.statement,

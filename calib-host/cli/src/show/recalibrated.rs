@@ -5,6 +5,7 @@ use std::path::Path;
 use calib_fit::StoredArtifact;
 use calib_fit::artifact::{guarantee_text, number_of, table_label};
 use calib_fit::fleet::{Recalibrated, RecalibratedBin};
+use calib_fit::job::GuaranteeFacts;
 use calib_fit::stats::{shown, thousands};
 use serde_json::{Value, json};
 
@@ -139,11 +140,7 @@ impl ShownRecalibration<'_> {
             "parent": before.identity().to_string(),
             "n": after.header().n,
             "devices": self.devices,
-            "guarantee": after.header().guarantee.map(|guarantee| json!({
-                "theorem": guarantee.theorem.to_string(),
-                "alpha": guarantee.alpha,
-                "epsilon": guarantee.epsilon,
-            })),
+            "guarantee": after.header().guarantee.map(GuaranteeFacts::from),
             "has_monitors": after.monitors().is_some(),
             "statement": guarantee.statement,
             "assumptions": guarantee.full_assumptions(),

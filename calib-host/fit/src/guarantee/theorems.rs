@@ -1,20 +1,26 @@
 //! Distribution-free guarantees and the sentences that state them.
 
 use calib_core::artifact::Theorem;
+use serde::{Serialize, Serializer};
 
 use crate::names::names;
 
 /// A conditional calibration guarantee: with probability at least `1 - alpha` over the draw of the calibration
 /// data, every bin's value is within `epsilon` of the true probability for scores in that bin.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Guarantee {
     /// The theorem it follows from.
+    #[serde(serialize_with = "in_words")]
     pub theorem: Theorem,
     /// The failure probability, in `(0, 1)`.
     pub alpha: f64,
     /// The largest deviation over all tables that have a guarantee; from 1 on it says nothing.
     pub epsilon: f64,
+}
+
+fn in_words<S: Serializer>(theorem: &Theorem, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(theorem)
 }
 
 /// How the epsilon of a binned calibrator follows from its labels.

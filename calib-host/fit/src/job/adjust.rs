@@ -1,7 +1,7 @@
 //! A calibrator for another prevalence.
 
 use calib_core::ProbInterval;
-use calib_core::artifact::Reduction;
+use calib_core::artifact::{Guarantee, Reduction};
 use serde::Serialize;
 
 use super::error::JobError;
@@ -91,6 +91,12 @@ pub struct GuaranteeFacts {
     pub epsilon: f32,
 }
 
+impl From<Guarantee> for GuaranteeFacts {
+    fn from(Guarantee { theorem, alpha, epsilon }: Guarantee) -> Self {
+        Self { theorem: theorem.to_string(), alpha, epsilon }
+    }
+}
+
 /// Changes the probabilities of a binary calibrator to those at another prevalence. If that is not stated, it is estimated from `rows`,
 /// what the calibrator gives for scores from the new place: the probability, and the bin that it answers with.
 ///
@@ -146,18 +152,13 @@ pub fn adjust(
     let bytes = adjusted(before, &adjustment)?;
     let artifact = StoredArtifact::from_bytes(&bytes).expect("what was written is an artifact");
     let stored = artifact.artifact();
-    let guarantee = stored.header().guarantee.map(|guarantee| GuaranteeFacts {
-        theorem: guarantee.theorem.to_string(),
-        alpha: guarantee.alpha,
-        epsilon: guarantee.epsilon,
-    });
     let summary = AdjustSummary {
         written: Written::of(&artifact),
         prevalence: shift.to(),
         estimate,
         calibration_prevalence: shift.from(),
         prevalence_alpha: (shift.alpha() > 0.0).then_some(shift.alpha()),
-        guarantee,
+        guarantee: stored.header().guarantee.map(GuaranteeFacts::from),
         bins: bins_of(&artifact),
         statement: guarantee_text(&artifact).statement,
         monitors: MonitorFacts::of(&stored),
