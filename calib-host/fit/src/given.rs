@@ -22,7 +22,7 @@ pub trait Given: Sized {
     /// The error that a text is refused for this reason.
     fn refused(&self, text: &str, why: &str) -> Self::Error;
 
-    /// The value as so many of another sort.
+    /// The value as N values of another type.
     fn several<T: OptionValue, const N: usize>(&self, expected: &str) -> Result<[T; N], Self::Error> {
         let parts: Vec<T> = self.parts().iter().map_while(|part| T::of(part).ok()).collect();
         parts.try_into().map_err(|_| self.other_than(expected))

@@ -38,10 +38,13 @@ pub(crate) struct ScoreSource {
 }
 
 fn scores_help() -> String {
+    let formats: Vec<&str> =
+        Format::ALL.iter().filter(|&&format| format != Format::GZIP).map(|format| format.name).collect();
     format!(
-        "Scores of class 1 in [0, 1]: a table or array.\n\nScores of a binary classifier, in one of these formats: {}. \
-         An array has shape (n,), or (n, 2) as predict_proba returns it. For any one input, `-` is standard input.",
-        Format::ALL.map(|format| format.name).join(", ")
+        "Scores of class 1 in [0, 1]: a table or array.\n\nScores of a binary classifier, in one of these formats, also \
+         compressed with gzip: {}. An array has shape (n,), or (n, 2) as predict_proba returns it. For any one input, `-` is \
+         standard input.",
+        formats.join(", ")
     )
 }
 
