@@ -9,7 +9,6 @@ use core::ffi::c_void;
 
 use calib_core::artifact::{Alarms, Monitors};
 use calib_core::monitor::{ShiftMonitor, TableMonitors};
-use calib_core::predict::{Output, Prediction, Predictor};
 use calib_core::{Artifact, BinaryCalibrator, Calibrator, Outcome, Probs, Score, TopLabelCalibrator};
 
 use crate::artifacts::{self, Arena};
@@ -171,32 +170,6 @@ predictions! {
     watched_15 watched_top_label TableMonitors<BINS>;
 }
 
-type Predicting<'a> = Fixture<Predictor<'a>, Option<Prediction>>;
-
-impl Predicting<'_> {
-    fn predict(&self, output: Output<'_>) -> u64 {
-        self.result.set(self.calibrator.predict(&output.into()).ok());
-        0
-    }
-}
-
-#[unsafe(no_mangle)]
-#[inline(never)]
-extern "C" fn predictor_15(score: f32, context: *const c_void) -> u64 {
-    // SAFETY: `run` passes it.
-    let predicting: &Predicting<'_> = unsafe { at(context) };
-    Score::new(score).map_or(REFUSED, |score| predicting.predict(Output::Score(score)))
-}
-
-#[unsafe(no_mangle)]
-#[inline(never)]
-extern "C" fn predictor_top_label(row: u32, context: *const c_void) -> u64 {
-    // SAFETY: `run` passes it.
-    let predicting: &Predicting<'_> = unsafe { at(context) };
-    let Some(row) = scores::PROBS.get(row as usize % 8) else { return REFUSED };
-    Probs::new(row).map_or(REFUSED, |row| predicting.predict(Output::Probs(row)))
-}
-
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn told_15(code: u32, context: *const c_void) -> u64 {
@@ -222,16 +195,11 @@ pub(crate) fn run(bench: &mut Bench) {
     top_label(bench, artifacts::monitored_top_label(&mut room));
 }
 
-fn predicting(artifact: Artifact<'_>) -> Predicting<'_> {
-    Fixture { calibrator: Predictor::new(artifact), result: Cell::new(None) }
-}
-
 #[inline(never)]
 fn binary(bench: &mut Bench, artifact: Artifact<'_>) {
     let Calibrator::Binary(calibrator) = artifact.calibrator() else { return };
     let alone = Fixture { calibrator, result: Cell::new(None::<Outcome>) };
     bench.float("predicted_15", 0, calibrate, &alone);
-    bench.float("predictor_15", 0, predictor_15, &predicting(artifact));
     if let Some(mut watched) = Binary::<ShiftMonitor<BINS>>::new(artifact, calibrator) {
         bench.float("counted_15", 0, counted_15, &watched);
         watched.single(bench, "counted_look_15", |context| _ = counted_15(0.6, context));
@@ -249,7 +217,6 @@ fn top_label(bench: &mut Bench, artifact: Artifact<'_>) {
     let Calibrator::TopLabel(calibrator) = artifact.calibrator() else { return };
     let alone: TopLabelFixture<'_> = Fixture { calibrator, result: Cell::new(None) };
     bench.integer("predicted_top_label", 0, top_label_probs, &alone);
-    bench.integer("predictor_top_label", 0, predictor_top_label, &predicting(artifact));
     if let Some(mut watched) = TopLabel::<ShiftMonitor<BINS>>::new(artifact, calibrator) {
         bench.integer("counted_top_label", 0, counted_top_label, &watched);
         watched.single(bench, "counted_look_top_label", |context| _ = counted_top_label(3, context));

@@ -13,8 +13,7 @@
 //! # Ok::<(), calib_io::files::FileError>(())
 //! ```
 //!
-//! A file's format follows from its first bytes, and from its name only if these are not enough; see
-//! [`Format`](crate::files::Format).
+//! A file's [`Format`] follows from its first bytes, and from its name only if these are not enough.
 //! [`Table`] gives columns by name whatever the format, [`vectors`] a matrix of logits or probabilities.
 //!
 //! Every format has one reader, which reads chunk by chunk; a whole table is the collection of its chunks. [`Chunks`] gives the columns of a

@@ -9,7 +9,7 @@ use super::amortized;
 use super::image::{Measured, OptLevel};
 
 /// A line of the table: what it shows, and the functions for 15 and 64 bins.
-const ROWS: [(&str, &str, Option<&str>); 62] = [
+const ROWS: [(&str, &str, Option<&str>); 60] = [
     ("C, linear scan, no checks", "c_linear_15", Some("c_linear_64")),
     ("C, newlib's bsearch, no checks", "c_bsearch_15", Some("c_bsearch_64")),
     ("C, binary search, no checks", "c_binary_15", Some("c_binary_64")),
@@ -57,7 +57,6 @@ const ROWS: [(&str, &str, Option<&str>); 62] = [
     ("a change, with every prediction", "monitor_change", None),
     ("a guarantee, every 256th outcome", "monitor_guarantee", None),
     ("a prediction, with a guarantee", "predicted_15", None),
-    ("the same, of a Predictor", "predictor_15", None),
     ("the same, counted", "counted_15", None),
     ("the same, evidence worked out", "counted_look_15", None),
     ("the same, all monitors", "watched_15", None),
@@ -65,7 +64,6 @@ const ROWS: [(&str, &str, Option<&str>); 62] = [
     ("an outcome, counted", "told_15", None),
     ("the same, evidence worked out", "told_look_15", None),
     ("a prediction, top-label of 10", "predicted_top_label", None),
-    ("the same, of a Predictor", "predictor_top_label", None),
     ("the same, counted", "counted_top_label", None),
     ("the same, evidence worked out", "counted_look_top_label", None),
     ("the same, all monitors", "watched_top_label", None),
