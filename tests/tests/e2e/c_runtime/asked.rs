@@ -2,7 +2,7 @@
 
 use calib_core::artifact::{Reduction, TableForm};
 use calib_core::decision::{ClassSet, Verdict};
-use calib_core::predict::Output;
+use calib_core::predict::{Output, Query};
 use calib_core::score::CodeVector;
 use calib_core::wire::{Answer, Beside, Question, ReplyBody, RequestBody, Scores};
 use calib_core::{
@@ -347,6 +347,11 @@ fn outcomes(artifact: &Artifact<'_>, question: &Question) -> (Vec<(u16, Outcome)
     const NO_TABLE: Outcome = Outcome::Uncalibrated(Uncalibrated::NoTable);
     match (artifact.calibrator(), &question.scores) {
         (Calibrator::None, scores) => (vec![(predicted(scores), NO_TABLE)], Vec::new()),
+        (Calibrator::Grouped, Scores::Score(value)) => {
+            let output = Output::Score(Score::new(*value).unwrap());
+            let query = Query { group: question.group, ..output.into() };
+            (vec![(1, artifact.predict(&query).unwrap().first.outcome)], Vec::new())
+        }
         _ => {
             let request = RequestBody::Predict(question.clone());
             match expected(AlarmRule::AtLeast(0.5), artifact, &request).unwrap() {
