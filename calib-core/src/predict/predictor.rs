@@ -191,7 +191,7 @@ impl<'a> Predictor<'a> {
     /// # Errors
     ///
     /// As [`Predictor::predict`].
-    // One for all callers: anyone who returns what it returns has no frame of its own on the way to the table.
+    // One for all callers: a caller that returns its result adds no frame on the way to the table.
     #[inline(never)]
     pub fn calibrate_as<E: From<Mismatch>>(&self, query: &Query<'_>) -> Result<Ranked, E> {
         let is_grouped = self.artifact.header().flags.contains(HeaderFlags::GROUPED);

@@ -4,7 +4,7 @@ use calib_core::ClassifierId;
 
 /// A value that was given for an option. Its errors are in the words of the language that it comes from.
 pub trait Given: Sized {
-    /// Why a value is refused.
+    /// The error for an invalid value.
     type Error;
 
     /// The value as a truth value.
@@ -17,9 +17,9 @@ pub trait Given: Sized {
     fn text(&self) -> Result<String, Self::Error>;
     /// The values of a sequence; none of anything else.
     fn parts(&self) -> Vec<Self>;
-    /// The error that something else is expected.
+    /// The error for a value of another type, with what is expected.
     fn other_than(&self, expected: &str) -> Self::Error;
-    /// The error that a text is refused for this reason.
+    /// The error for an invalid text, with the reason.
     fn refused(&self, text: &str, why: &str) -> Self::Error;
 
     /// The value as N values of another type.
@@ -35,7 +35,7 @@ pub trait OptionValue: Sized {
     ///
     /// # Errors
     ///
-    /// If that is no such value.
+    /// If the value has another type or is out of range.
     fn of<G: Given>(given: &G) -> Result<Self, G::Error>;
 }
 
@@ -54,7 +54,7 @@ values! {
     u16: |given| given.whole(u16::MAX.into()).map(|number| number as u16),
     u32: |given| given.whole(u32::MAX.into()).map(|number| number as u32),
     u64: |given| given.whole(u64::MAX),
-    // As large on every machine.
+    // The same range on every machine.
     usize: |given| given.whole(u32::MAX.into()).map(|number| number as usize),
     f64: |given| given.number(),
     (f32, f32): |given| {
