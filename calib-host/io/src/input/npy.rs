@@ -42,6 +42,8 @@ pub(super) struct Rows {
     pub(super) total: u64,
     columns: u64,
     first_row: u64,
+    /// The bytes of some rows. New memory for each would take a fifth of the time of a fit.
+    data: Vec<u8>,
 }
 
 impl Rows {
@@ -62,7 +64,7 @@ impl Rows {
             [] => (1, 1),
             [rows, others @ ..] => (*rows, others.iter().product()),
         };
-        Ok(Self { layout, file, total, columns, first_row: 0 })
+        Ok(Self { layout, file, total, columns, first_row: 0, data: Vec::new() })
     }
 
     /// The next rows, and the number of the first of them; `None` at the end.
@@ -75,19 +77,19 @@ impl Rows {
             return Ok(None);
         }
         let element_len = self.layout.element_len;
-        let mut data = vec![0; rows * columns * element_len];
+        self.data.resize(rows * columns * element_len, 0);
         let is_by_columns = columns > 1 && self.layout.order == Order::Fortran;
         let read = match is_by_columns {
-            true => data.chunks_mut(rows * element_len).zip(0u64..).try_for_each(|(data, column)| {
+            true => self.data.chunks_mut(rows * element_len).zip(0u64..).try_for_each(|(data, column)| {
                 let at = (self.total * column + self.first_row) * element_len as u64;
                 self.file.seek(SeekFrom::Start(self.layout.header_len as u64 + at))?;
                 self.file.read_exact(data)
             }),
-            false => self.file.read_exact(&mut data),
+            false => self.file.read_exact(&mut self.data),
         };
         let Layout { place, dtype, shape, .. } = &self.layout;
         read.map_err(|source| FileError::Read { path: place.file.clone(), source })?;
-        let mut elements = self.layout.elements(&data)?;
+        let mut elements = self.layout.elements(&self.data)?;
         if let (Elements::Numbers(values), true) = (&mut elements, is_by_columns) {
             values.transpose(rows, columns);
         }
