@@ -42,7 +42,7 @@ pub(super) struct Rows {
     pub(super) total: u64,
     columns: u64,
     first_row: u64,
-    /// The bytes of some rows. With new memory for each time a fit takes a quarter longer.
+    /// The bytes of a chunk, in memory that the next one uses again: a fit with new memory for each takes a quarter longer.
     data: Vec<u8>,
 }
 
