@@ -35,6 +35,17 @@ const CLASSIFIER: &str = r#"{"name": "any", "id": "0011223344556677", "mean": [0
 /// The folders of the workspaces.
 const WORKSPACES: [&str; 5] = [".", "calib-host/python", "calib-host/web", "firmware", "tests/fuzz"];
 
+/// Modules of the end-to-end tests that do the same in `cargo xtask test`: they draw no inputs, and ignore no test.
+const TESTED_BEFORE: [&str; 7] = [
+    "c_runtime::hostile",
+    "c_runtime::mcuboot",
+    "c_runtime::page",
+    "exported::hostile",
+    "exported::rules",
+    "progress",
+    "update",
+];
+
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
 /// What `--only` runs.
@@ -133,7 +144,7 @@ fn devices(steps: &mut Steps) -> Result<()> {
         for target in CORE_TARGETS {
             for features in CORE_FEATURES {
                 run(cargo(&root)
-                    .args(["build", "--quiet", "--locked", "--package", "calib-core", "--release"])
+                    .args(["check", "--quiet", "--locked", "--package", "calib-core", "--release"])
                     .args(["--target", target, "--features", features]))?;
             }
         }
@@ -156,6 +167,7 @@ fn devices(steps: &mut Steps) -> Result<()> {
         run(cargo(&root)
             .args(["test", "--locked", "--workspace", "--all-features"])
             .args(["--test", "e2e", "--", "--include-ignored"])
+            .args(TESTED_BEFORE.iter().flat_map(|module| ["--skip".into(), format!("{module}::")]))
             // Of which `cargo xtask test` sends an eighth.
             .env("CALIB_ALL_INPUTS", "1")
             .env("CALIB", built("calib")?))
@@ -274,4 +286,26 @@ fn narrow() -> Result<()> {
         .args(["--lib", "--tests"])
         // rustc's own linker: no C compiler for 32 bits is needed.
         .env("CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_run_again_has_no_further_inputs() {
+        for module in TESTED_BEFORE {
+            let path = root().join("tests/tests/e2e").join(module.replace("::", "/"));
+            let files = match fs::read_dir(&path) {
+                Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+                Err(_) => vec![path.with_extension("rs")],
+            };
+            for file in files {
+                let text = fs::read_to_string(&file).unwrap();
+                for more in ["random_inputs", "harness", "CALIB_ALL_INPUTS", "#[ignore"] {
+                    assert!(!text.contains(more), "{}: {more}", file.display());
+                }
+            }
+        }
+    }
 }
