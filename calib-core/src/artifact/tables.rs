@@ -397,7 +397,9 @@ impl<'a> Tables<'a> {
     }
 
     /// Calibrates a score, and finds the interval of its range.
-    #[inline(never)]
+    // A Cortex-M0 has no tail calls, so that a frame less is less stack.
+    #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
+    #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(never))]
     fn calibrate_beside<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {
         let mut outcome = self.calibrate_in_range(table, score, word);
         let is_rounded = self.kind == SectionKind::CompactSteps;
