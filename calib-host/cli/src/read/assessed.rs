@@ -45,7 +45,10 @@ impl Assessed<'_> {
             return Ok((data.into(), needs_hash.then(|| input::sha256(&[&source]))));
         }
         if is_of_points && let Some(files) = self.files() {
-            return Ok((read_points(&files, cx)?.into(), needs_hash.then(|| sha256(&files))));
+            return Ok((
+                read_points(&files, artifact.is_some(), cx)?.into(),
+                needs_hash.then(|| sha256(&files)),
+            ));
         }
         let sources = self.sources(cx)?;
         let read = self.read_rows(&sources)?;
@@ -240,10 +243,14 @@ impl From<Dataset> for Read {
     }
 }
 
-/// Reads points that may be more than fit into memory.
-fn read_points(files: &BinaryFiles<'_>, cx: &Context) -> Result<Dataset, Error> {
-    let mut points = ExactCollector::new(IN_MEMORY_POINTS);
+/// Reads points that may be more than fit into memory, their scores as they are or as the device sees them.
+fn read_points(files: &BinaryFiles<'_>, on_device: bool, cx: &Context) -> Result<Dataset, Error> {
     let watch = cx.reading();
+    if on_device {
+        let mut pieces = open_binary::<f32>(files, ScoreKind::Probability, (&watch, cx))?;
+        return Ok(pieces.read_all()?.into());
+    }
+    let mut points = ExactCollector::new(IN_MEMORY_POINTS);
     let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
     while let Some(piece) = pieces.read_next()? {
         points.extend(&piece.scores, &piece.labels).map_err(FileError::spill)?;

@@ -1,5 +1,6 @@
 //! Scores and binary labels, checked once.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -175,6 +176,11 @@ impl BinaryData {
             self.form = Form::Packed(rows.iter().map(pack).collect());
         }
         self
+    }
+
+    /// As [`BinaryData::on_device`], [sorted](BinaryData::sorted), without a copy of data that are packed.
+    pub(crate) fn as_on_device(&self) -> Cow<'_, Self> {
+        if self.is_packed() { Cow::Borrowed(self) } else { Cow::Owned(self.clone().on_device().sorted()) }
     }
 
     /// The same data in ascending order of their scores, if they are packed and in memory: anyone who asks several questions, such as a fit, how

@@ -78,7 +78,7 @@ impl<'a> BinaryFiles<'a> {
         let hash = || sha256(&inputs, &stop);
         thread::scope(|scope| {
             let hashing = thread::Builder::new().spawn_scoped(scope, hash);
-            let data = collected(&mut chunks);
+            let data = chunks.read_all();
             stop.store(data.is_err(), Ordering::Relaxed);
             // Where there are no threads, one comes after the other.
             let hash =
@@ -140,15 +140,6 @@ impl<'a> BinaryFiles<'a> {
     }
 }
 
-/// All points of a file.
-fn collected(chunks: &mut BinaryChunks<'_, f32>) -> Result<BinaryData, FileError> {
-    let mut points = BinaryCollector::new(IN_MEMORY_POINTS);
-    while let Some(BinaryChunk { scores, labels }) = chunks.read_next()? {
-        points.extend_device_scores(&scores, &labels).map_err(FileError::spill)?;
-    }
-    Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
-}
-
 /// A number as which scores are read: `f32` as the device sees them, `f64` as they are.
 pub trait ScoreNumber: Copy {
     /// A column of scores of this kind.
@@ -193,6 +184,21 @@ pub struct BinaryChunk<S> {
     pub scores: Vec<S>,
     /// As many labels: whether each is class 1.
     pub labels: Vec<bool>,
+}
+
+impl BinaryChunks<'_, f32> {
+    /// All points that are still to come.
+    ///
+    /// # Errors
+    ///
+    /// As [`BinaryFiles::read`].
+    pub fn read_all(&mut self) -> Result<BinaryData, FileError> {
+        let mut points = BinaryCollector::new(IN_MEMORY_POINTS);
+        while let Some(BinaryChunk { scores, labels }) = self.read_next()? {
+            points.extend_device_scores(&scores, &labels).map_err(FileError::spill)?;
+        }
+        Ok(points.finish().map_err(FileError::spill)?.expect("a table has rows"))
+    }
 }
 
 impl<'w, S: ScoreNumber> BinaryChunks<'w, S> {

@@ -1,7 +1,5 @@
 //! From a data set to what there is to say of it.
 
-use std::borrow::Cow;
-
 use calib_core::Artifact;
 
 use super::assessed::{
@@ -119,7 +117,8 @@ fn assess_rows(
         && data.encoding().is_none()
         && points.kind() == ScoreKind::Probability
     {
-        let found = ChangedPoints::new(points, &artifact)?.ok_or(AssessError::AllUncalibrated)?;
+        let points = points.as_on_device();
+        let found = ChangedPoints::new(&points, &artifact)?.ok_or(AssessError::AllUncalibrated)?;
         let findings = same_rows(data, stored, options)?;
         return of_changed_points(&found, &artifact, options, findings);
     }
@@ -279,7 +278,7 @@ fn of_matrix(matrix: &ProbMatrix, options: &AssessOptions, metrics: &Metrics<'_>
 }
 
 fn of_changed_points(
-    found: &ChangedPoints,
+    found: &ChangedPoints<'_>,
     artifact: &Artifact<'_>,
     options: &AssessOptions,
     mut findings: Vec<Finding>,
@@ -424,9 +423,7 @@ fn repeats_of_points(points: &BinaryData) -> Result<Option<Finding>, AssessError
     if points.are_counted() {
         return Ok(None);
     }
-    let points =
-        if points.is_packed() { Cow::Borrowed(points) } else { Cow::Owned(points.clone().on_device()) };
-    Ok(Repeats::noticed_anywhere(&points)?.map(Finding::Dependence))
+    Ok(Repeats::noticed_anywhere(&points.as_on_device())?.map(Finding::Dependence))
 }
 
 impl Assessed {

@@ -1,12 +1,14 @@
 //! Binary points that are assessed by their distinct scores, however many rows there are.
 
+use std::borrow::Cow;
+
 use calib_core::artifact::Reduction;
 use calib_core::{Artifact, Calibrator, Score};
 
 use crate::apply::{RandomWords, calibrate};
 use crate::artifact::score_kind;
 use crate::assess::{ChangedRows, Prediction, RowsByProb};
-use crate::data::{BinaryData, ExactCollector, ScoreKind};
+use crate::data::{BinaryCollector, BinaryData, ScoreKind};
 use crate::error::FitError;
 use crate::points::Group;
 
@@ -14,8 +16,8 @@ use crate::points::Group;
 const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Points before and after an artifact, without those that it does not calibrate.
-pub(super) struct ChangedPoints {
-    pub(super) before: BinaryData,
+pub(super) struct ChangedPoints<'a> {
+    pub(super) before: Cow<'a, BinaryData>,
     pub(super) after: BinaryData,
     pub(super) changed: ChangedRows,
     pub(super) rows_by_prob: RowsByProb,
@@ -43,31 +45,38 @@ pub(super) fn is_of_points(artifact: &Artifact<'_>) -> bool {
         && artifact.decision().is_none()
 }
 
-impl ChangedPoints {
-    /// Calibrates points with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
-    pub(super) fn new(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
+impl<'a> ChangedPoints<'a> {
+    /// Calibrates points of the device with an artifact that [`is_of_points`]; `None` if it calibrates none of them.
+    pub(super) fn new(points: &'a BinaryData, artifact: &Artifact<'_>) -> Result<Option<Self>, FitError> {
         let (mut changed, mut rows_by_prob, mut uncalibrated) =
             (ChangedRows::default(), RowsByProb::default(), 0);
-        let (mut before, mut after) = (Points::new(points), Points::new(points));
+        let mut after = Points::new(points);
         points.map_groups_in_order(
             |groups| Part::new(artifact, groups.collect()),
             |part: Part| {
                 changed = std::mem::take(&mut changed).and(part.changed);
                 rows_by_prob = std::mem::take(&mut rows_by_prob).and(part.rows_by_prob);
                 uncalibrated += part.uncalibrated;
-                before.extend(part.groups.iter().map(|&(score, _, n, positives)| (score, n, positives)))?;
                 after.extend(part.groups.iter().map(|&(_, prob, n, positives)| (prob, n, positives)))
             },
         )?;
-        let (before, after) = (before.finish()?, after.finish()?);
-        Ok(before.zip(after).map(|(before, after)| Self {
-            before,
-            after,
-            changed,
-            rows_by_prob,
-            uncalibrated,
-        }))
+        let Some(after) = after.finish()? else { return Ok(None) };
+        let before = match uncalibrated {
+            0 => Cow::Borrowed(points),
+            _ => Cow::Owned(calibrated_of(points, artifact)?.expect("as many as there are after")),
+        };
+        Ok(Some(Self { before, after, changed, rows_by_prob, uncalibrated }))
     }
+}
+
+/// The points that an artifact calibrates, with their scores.
+fn calibrated_of(points: &BinaryData, artifact: &Artifact<'_>) -> Result<Option<BinaryData>, FitError> {
+    let mut calibrated = Points::new(points);
+    points.map_groups_in_order(
+        |groups| Part::new(artifact, groups.collect()).groups,
+        |groups| calibrated.extend(groups.iter().map(|&(score, _, n, positives)| (score, n, positives))),
+    )?;
+    calibrated.finish()
 }
 
 impl Part {
@@ -94,16 +103,16 @@ impl Part {
     }
 }
 
-/// Points that are collected as others are kept: one by one, maybe on a disk, or counted.
+/// Points of the device that are collected as others are kept: one by one, maybe on a disk, or counted.
 enum Points {
-    Single(Box<ExactCollector>),
+    Single(Box<BinaryCollector>),
     Counted(Vec<(f64, u64, u64)>),
 }
 
 impl Points {
     fn new(points: &BinaryData) -> Self {
         match points.is_packed() {
-            true => Self::Single(Box::new(ExactCollector::new(IN_MEMORY_POINTS))),
+            true => Self::Single(Box::new(BinaryCollector::new(IN_MEMORY_POINTS))),
             false => Self::Counted(Vec::new()),
         }
     }
@@ -111,14 +120,10 @@ impl Points {
     fn extend(&mut self, groups: impl Iterator<Item = (f64, u64, u64)>) -> Result<(), FitError> {
         match self {
             Self::Counted(counted) => counted.extend(groups),
-            Self::Single(collector) => {
-                let (mut scores, mut labels) = (Vec::new(), Vec::new());
-                for (score, n, positives) in groups {
-                    scores.extend((0..n).map(|_| score));
-                    labels.extend((0..n).map(|row| row < positives));
-                }
-                collector.extend(&scores, &labels)?;
-            }
+            Self::Single(collector) => collector.extend(groups.flat_map(|(score, n, positives)| {
+                let score = Score::try_from(score).expect("a probability");
+                (0..n).map(move |row| (score, row < positives))
+            }))?,
         }
         Ok(())
     }
