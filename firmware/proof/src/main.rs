@@ -9,7 +9,6 @@
 #![no_main]
 
 mod any;
-#[cfg(feature = "c")]
 mod c;
 mod device;
 mod entries;
@@ -42,7 +41,6 @@ extern "C" fn prove() {
     monitor::prove();
     rules::prove();
     slots::prove();
-    #[cfg(feature = "c")]
     c::prove();
     #[cfg(feature = "control")]
     control();
