@@ -23,11 +23,13 @@ pub(crate) fn values_outside(
     let sums_of = |groups: Vec<crate::points::Group>| {
         let scores: Vec<f32> = groups.iter().map(|group| group.score as f32).collect();
         let values = prob_on_device(model, kind, &scores).unwrap_or_default();
-        let mut sums = vec![(0i128, 0i128); ranges.bins().len()];
+        let (mut sums, mut bin) = (vec![(0i128, 0i128); ranges.bins().len()], 0);
+        // The groups ascend, as the ranges do.
         for (group, value) in groups.iter().zip(values) {
-            let sum = &mut sums[ranges.edges().partition_point(|&edge| edge <= group.score)];
-            let units = (f64::from(value) / UNIT).round() as i128;
-            *sum = (sum.0 + i128::from(group.n), sum.1 + i128::from(group.n) * units);
+            bin += ranges.edges()[bin..].iter().take_while(|&&edge| edge <= group.score).count();
+            let units = (f64::from(value) / UNIT + 0.5) as i64;
+            let (n, sum) = &mut sums[bin];
+            (*n, *sum) = (*n + i128::from(group.n), *sum + i128::from(group.n) * i128::from(units));
         }
         sums
     };

@@ -33,8 +33,7 @@ impl Sorted {
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);
         below.push(sum);
-        let positives = |run: &Vec<Packed>| run.iter().map(|&point| u64::from(point & 1)).sum::<u64>();
-        let positives: Vec<u64> = runs.par_iter().map(positives).collect();
+        let positives: Vec<u64> = runs.par_iter().map(|run| positives(run)).collect();
         for (run, positives) in runs.iter().zip(positives) {
             sum = (sum.0 + run.len() as u64, sum.1 + positives);
             below.push(sum);
@@ -76,8 +75,13 @@ impl Sorted {
         let run = self.runs.partition_point(|run| run.last().is_some_and(|&last| last < key));
         let below = self.below[run];
         let Some(points) = self.runs.get(run) else { return below };
-        let n = points.partition_point(|&point| point < key);
-        (below.0 + n as u64, below.1 + positives(&points[..n]))
+        let (below_key, others) = points.split_at(points.partition_point(|&point| point < key));
+        // The positives of the shorter part say those of the other.
+        let positives = match below_key.len() < others.len() {
+            true => below.1 + positives(below_key),
+            false => self.below[run + 1].1 - positives(others),
+        };
+        (below.0 + below_key.len() as u64, positives)
     }
 }
 
@@ -87,7 +91,9 @@ fn groups(run: &[Packed]) -> Groups<'_> {
 }
 
 fn positives(points: &[Packed]) -> u64 {
-    points.iter().map(|&point| u64::from(point & 1)).sum()
+    // Sums of 32 bits, of which a processor adds twice as many at a time.
+    let of = |points: &[Packed]| points.iter().map(|&point| point & 1).sum::<Packed>();
+    points.chunks(1 << 20).map(|points| u64::from(of(points))).sum()
 }
 
 impl Passes for Sorted {
