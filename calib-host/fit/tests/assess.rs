@@ -3,6 +3,7 @@
 use calib_core::{Score, ScoreEncoding};
 use calib_fit::apply::{RandomWords, calibrate};
 use calib_fit::assess::{Binning, GuaranteeOnRows, Prediction, PredictionKind, RangeTest};
+use calib_fit::binary::FixedWidth;
 use calib_fit::data::{BinaryCollector, Overlap, RowGroups};
 use calib_fit::dataset::{Rows, Scores};
 use calib_fit::job::{
@@ -52,19 +53,29 @@ proptest! {
     ) {
         let (scores, labels): (Vec<f32>, Vec<i64>) =
             rows.iter().map(|&(k, label)| (f32::from(k) / 40.0, i64::from(label))).unzip();
-        // Of scores that the others do not have: else some would be the fit's rows.
+        let rows_in_the_gap = rows.iter().filter(|row| (10..20).contains(&row.0)).count() as u64;
+        // Of scores that the others do not have: else some would be the fit's rows. And with a gap, in which a bin has no points.
         let (of_fit, labels_of_fit) = self::rows(499, 3);
+        let of_fit = of_fit.into_iter().zip(labels_of_fit).filter(|(score, _)| !(0.25..0.5).contains(score));
+        let (of_fit, labels_of_fit): (Vec<f32>, Vec<i64>) = of_fit.unzip();
         let of_fit = BinaryData::from_device_classes(&of_fit, &labels_of_fit).unwrap();
-        for method in [BinaryMethod::Isotonic(Isotonic::default()), BinaryMethod::Umd(Umd::new(bins))] {
+        let fixed_width = BinaryMethod::FixedWidth(FixedWidth { bins: 4 });
+        for method in [BinaryMethod::Isotonic(Isotonic::default()), BinaryMethod::Umd(Umd::new(bins)), fixed_width] {
             let stored = artifact_of(&of_fit, &method);
             let artifact = stored.artifact();
             let options = AssessOptions::default().binning(Binning::EqualWidth(5));
             let data = binary(&scores, &labels);
             let found = assess(&data, Some(&stored), &options);
             let Some(AssessedFigures::BeforeAfter(by_points)) = found.clone().unwrap().figures else { panic!() };
-            let rows = Calibrated::new(&data, &artifact, 0).unwrap();
-            let by_rows = assess_calibrated(rows.predictions(&artifact).unwrap(), &artifact, (None, Vec::new()), &options);
+            let calibrated = Calibrated::new(&data, &artifact, 0).unwrap();
+            let by_rows = assess_calibrated(calibrated.predictions(&artifact).unwrap(), &artifact, (None, Vec::new()), &options);
             prop_assert_eq!(format!("{by_points:#?}"), format!("{by_rows:#?}"));
+            let without_a_bin = rows_in_the_gap * u64::from(matches!(method, BinaryMethod::FixedWidth(_)));
+            prop_assert_eq!(by_points.uncalibrated, without_a_bin);
+
+            let of_any_float = rows.iter().map(|&(k, _)| f64::from(k) / 40.0).collect();
+            let of_any_float = BinaryData::new(of_any_float, rows.iter().map(|row| row.1).collect()).unwrap();
+            prop_assert_eq!(text(&assess(&of_any_float.into(), Some(&stored), &options)), text(&found));
 
             let backwards = |values: &[f32]| values.iter().rev().copied().collect::<Vec<_>>();
             let labels_backwards: Vec<i64> = labels.iter().rev().copied().collect();
