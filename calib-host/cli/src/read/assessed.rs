@@ -45,10 +45,8 @@ impl Assessed<'_> {
             return Ok((data.into(), needs_hash.then(|| input::sha256(&[&source]))));
         }
         if is_of_points && let Some(files) = self.files() {
-            return Ok((
-                read_points(&files, artifact.is_some(), cx)?.into(),
-                needs_hash.then(|| sha256(&files)),
-            ));
+            let data = read_points(&files, artifact.is_some(), cx)?;
+            return Ok((data.into(), needs_hash.then(|| sha256(&files))));
         }
         let sources = self.sources(cx)?;
         let read = self.read_rows(&sources)?;
@@ -247,8 +245,7 @@ impl From<Dataset> for Read {
 fn read_points(files: &BinaryFiles<'_>, on_device: bool, cx: &Context) -> Result<Dataset, Error> {
     let watch = cx.reading();
     if on_device {
-        let mut pieces = open_binary::<f32>(files, ScoreKind::Probability, (&watch, cx))?;
-        return Ok(pieces.read_all()?.into());
+        return Ok(open_binary::<f32>(files, ScoreKind::Probability, (&watch, cx))?.read_all()?.into());
     }
     let mut points = ExactCollector::new(IN_MEMORY_POINTS);
     let mut pieces = open_binary::<f64>(files, ScoreKind::Probability, (&watch, cx))?;
