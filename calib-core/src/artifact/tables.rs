@@ -397,7 +397,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Calibrates a score, and finds the interval of its range.
-    // A Cortex-M0 has no tail calls, so that a frame less is less stack.
+    // A Cortex-M0 makes no tail calls: inlined, this takes one stack frame less.
     #[cfg_attr(all(target_arch = "arm", not(target_has_atomic = "32")), inline(always))]
     #[cfg_attr(not(all(target_arch = "arm", not(target_has_atomic = "32"))), inline(never))]
     fn calibrate_beside<S: Scalable>(&self, table: usize, score: S, word: Option<u32>) -> Outcome {

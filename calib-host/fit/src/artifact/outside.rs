@@ -27,6 +27,7 @@ pub(crate) fn values_outside(
         // The groups ascend, as the ranges do.
         for (group, value) in groups.iter().zip(values) {
             bin += ranges.edges()[bin..].iter().take_while(|&&edge| edge <= group.score).count();
+            // Probabilities are not negative, so this rounds half away from zero, as `round` does.
             let units = (f64::from(value) / UNIT + 0.5) as i64;
             let (n, sum) = &mut sums[bin];
             (*n, *sum) = (*n + i128::from(group.n), *sum + i128::from(group.n) * i128::from(units));

@@ -76,7 +76,7 @@ impl Sorted {
         let below = self.below[run];
         let Some(points) = self.runs.get(run) else { return below };
         let (below_key, others) = points.split_at(points.partition_point(|&point| point < key));
-        // The positives of the shorter part say those of the other.
+        // Counting the shorter part is enough: the run's positives are known.
         let positives = match below_key.len() < others.len() {
             true => below.1 + positives(below_key),
             false => self.below[run + 1].1 - positives(others),
@@ -91,7 +91,7 @@ fn groups(run: &[Packed]) -> Groups<'_> {
 }
 
 fn positives(points: &[Packed]) -> u64 {
-    // Sums of 32 bits, of which a processor adds twice as many at a time.
+    // A processor adds twice as many 32-bit numbers at a time as 64-bit ones. A chunk cannot overflow.
     let of = |points: &[Packed]| points.iter().map(|&point| point & 1).sum::<Packed>();
     points.chunks(1 << 20).map(|points| u64::from(of(points))).sum()
 }

@@ -187,11 +187,15 @@ pub struct BinaryChunk<S> {
 }
 
 impl BinaryChunks<'_, f32> {
-    /// All points that are still to come.
+    /// Reads all points that were not read yet, with scores as the device sees them.
     ///
     /// # Errors
     ///
     /// As [`BinaryFiles::read`].
+    ///
+    /// # Panics
+    ///
+    /// If all points were read before.
     pub fn read_all(&mut self) -> Result<BinaryData, FileError> {
         let mut points = BinaryCollector::new(IN_MEMORY_POINTS);
         while let Some(BinaryChunk { scores, labels }) = self.read_next()? {

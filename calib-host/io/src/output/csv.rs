@@ -51,7 +51,7 @@ fn end_record(text: &mut Vec<u8>, start: usize) {
 }
 
 fn push_text(text: &mut Vec<u8>, field: &str) {
-    // Most fields have none of the characters up to the comma, which are told with one comparison.
+    // Most fields hold only characters above the comma: one comparison per byte finds that.
     if field.bytes().all(|byte| byte > b',')
         || !field.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
     {

@@ -30,7 +30,7 @@ impl Digits {
         let bits = value.to_bits();
         let (of, len, digits) = &mut self.last[place(bits)];
         if *of == bits {
-            // So many bytes are copied without a call.
+            // A copy of fixed length needs no function call.
             let end = text.len() + usize::from(*len);
             text.extend_from_slice(digits);
             text.truncate(end);
