@@ -174,7 +174,8 @@ impl Flash {
 
     /// Whether a bit of this range reads otherwise every time.
     pub(crate) fn is_unstable(&self, range: Range<usize>) -> bool {
-        self.unstable.get(range).is_some_and(|bits| bits.iter().any(|&bits| bits != 0))
+        // All at once, as most reads find none.
+        self.unstable.get(range).is_some_and(|bits| bits.iter().fold(0, |any, bits| any | bits) != 0)
     }
 
     pub(crate) fn random(&mut self) -> u64 {
@@ -239,11 +240,10 @@ impl Flash {
             self.blind -= 1;
             return true;
         }
-        let units = &self.units[self.units_of(range)];
-        let is_torn = units.contains(&Unit::Torn);
+        let is_torn = || self.units[self.units_of(range)].contains(&Unit::Torn);
         match self.nature {
-            Nature::TornUnreadable => is_torn,
-            Nature::TornFlickers => is_torn && self.one_in(2),
+            Nature::TornUnreadable => is_torn(),
+            Nature::TornFlickers => is_torn() && self.one_in(2),
             Nature::ReadsFail => self.one_in(2000),
             _ => false,
         }
@@ -326,8 +326,8 @@ impl Flash {
             let bit = self.random.next_u64() as usize % (8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        if let Some(unstable) = self.unstable.get(range) {
-            for (byte, &bits) in bytes.iter_mut().zip(unstable) {
+        if self.is_unstable(range.clone()) {
+            for (byte, &bits) in bytes.iter_mut().zip(&self.unstable[range]) {
                 if bits != 0 {
                     let otherwise =
                         (0..self.lean).fold(bits, |otherwise, _| otherwise & self.random.next_u64() as u8);
