@@ -15,6 +15,8 @@ use crate::fingerprint::Fingerprint;
 
 /// The package and the binary that hold every board's firmware.
 const PACKAGE: &str = "boards";
+/// Keeps what is compiled with the finest log apart from what is not.
+const TRACED: [&str; 2] = ["--config", "target.'cfg(target_os = \"none\")'.rustflags=[\"--cfg=traced\"]"];
 /// Compiles our crates to the same code in every folder.
 const RUSTC_WRAPPER: &str = "rustc-anywhere.sh";
 
@@ -173,12 +175,13 @@ impl Firmware<'_> {
     /// Builds the image with a classifier, whose files may be put beside the image.
     fn build(self, classifier: &str, put: impl FnOnce(&Path) -> Result<Classifies>) -> Result<PathBuf> {
         let workspace = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware"))?;
-        let target_dir = workspace.join(if self.trace { "target/trace" } else { "target" });
+        let target_dir = workspace.join("target");
         let images = target_dir.join("images");
         fs::create_dir_all(&images).with_context(|| format!("cannot create {}", images.display()))?;
         let kind = if self.feature.is_empty() { String::new() } else { format!("-{}", self.feature) };
         let without = if self.has_monitors { "" } else { "-unmonitored" };
-        let stem = format!("{}{kind}{without}-{classifier}", self.board);
+        let traced = if self.trace { "-traced" } else { "" };
+        let stem = format!("{}{kind}{without}{traced}-{classifier}", self.board);
         let image = images.join(format!("{stem}.elf"));
 
         // One build for a target at a time: the next one of another classifier overwrites what cargo leaves.
@@ -215,8 +218,9 @@ impl Firmware<'_> {
             .env_remove("CALIB_CLASSIFIER")
             .env_remove("CALIB_MODEL")
             .envs(classifies.variables)
-            // Without it, what is in `.cargo/config.toml`.
+            // Without it, what is in `.cargo/config.toml`. What is compiled with another level has flags of its own.
             .envs(self.trace.then_some(("DEFMT_LOG", "trace")))
+            .args(self.trace.then_some(TRACED).into_iter().flatten())
             .envs(self.public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))
             // Flags meant for the host would replace the device's.
             .env_remove("RUSTFLAGS")

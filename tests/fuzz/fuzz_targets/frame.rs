@@ -2,7 +2,7 @@
 #![no_main]
 
 use calib_core::wire::{FrameReader, MAX_FRAME, Reply, Request, decode, encode};
-use calib_fuzz::CRC_32C;
+use calib_fuzz::{CRC_32C, cobs_encoded};
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
 fn frame(payload: &[u8]) -> Vec<u8> {
     let crc = CRC_32C.checksum(payload).to_le_bytes();
     let mut frame = vec![0];
-    frame.extend(cobs::encode_vec(&[payload, &crc].concat()));
+    frame.extend(cobs_encoded(&[payload, &crc].concat()));
     frame.push(0);
     frame
 }

@@ -205,7 +205,7 @@ fn framed(mut id: u32, body: &[u8]) -> Vec<u8> {
     payload.extend(body);
     let crc = calib_fuzz::CRC_32C.checksum(&payload).to_le_bytes();
     payload.extend(crc);
-    let mut frame = cobs::encode_vec(&payload);
+    let mut frame = calib_fuzz::cobs_encoded(&payload);
     frame.push(0);
     frame
 }

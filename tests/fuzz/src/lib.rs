@@ -27,3 +27,11 @@ pub fn repair(artifact: &mut [u8]) {
     digest.update(&artifact[16..]);
     artifact[12..16].copy_from_slice(&digest.finalize().to_le_bytes());
 }
+
+/// Bytes without a zero, as frames hold them.
+pub fn cobs_encoded(bytes: &[u8]) -> Vec<u8> {
+    let mut encoded = vec![0; cobs::max_encoding_length(bytes.len())];
+    let len = cobs::encode(bytes, &mut encoded);
+    encoded.truncate(len);
+    encoded
+}

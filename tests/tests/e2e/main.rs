@@ -10,6 +10,7 @@ mod counting;
 mod decisions;
 mod device;
 mod device_cost;
+mod exp_and_log;
 mod exported;
 mod forms;
 mod harness;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use xtask::{cargo, root, run};
+use xtask::{built, cargo, root, run};
 
 use crate::flags;
 use crate::setup::{CPP, Needs, Setup};
@@ -160,12 +160,16 @@ fn keep_new_inputs(target: Target) -> Result<()> {
 
 /// Runs every target once with every seed, without cargo-fuzz and without coverage.
 pub(crate) fn replay() -> Result<()> {
-    run(cargo(&folder()).args(["build", "--quiet", "--locked", "--bins", "--examples"]))?;
+    let mut build = cargo(&root());
+    // With this test among them, dependencies have the features that they have for all tests: they are built already.
+    build.args(["build", "--quiet", "--locked", "--workspace", "--all-features", "--test", "e2e"]);
+    build.args(["--example", "seeds"]).args(Target::ALL.iter().flat_map(|target| ["--bin", target.name()]));
+    run(&mut build)?;
     for target in Target::ALL {
         let (name, seeds) = (target.name(), target.seeds());
         let artifacts = folder().join("artifacts").join(name);
         fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
-        let ran = Command::new(folder().join("target/debug").join(name))
+        let ran = Command::new(built(name)?)
             .args(["-runs=0", "-timeout=10"])
             .arg(format!("-artifact_prefix={}/", artifacts.display()))
             .arg(&seeds)
@@ -196,6 +200,13 @@ fn libfuzzer(target: Target) -> Command {
         // Every CSV reader makes a table first: watching each comparison there took two thirds of the time.
         .args((target == Target::Text).then_some("--no-trace-compares"))
         .arg(target.name())
+        // As usual, and not as what is given away: links soon, and the names of functions stay.
+        .envs([
+            ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+            ("CARGO_PROFILE_RELEASE_LTO", "false"),
+            ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+            ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+        ])
         // Memory stays with the process from one input to the next: most of the time went into fresh pages.
         .envs(["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"].map(|name| (name, "1073741824")))
         .stdin(Stdio::null());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use calib_core::score::MAX_CLASSES;
 use calib_fit::assess::{Prediction, PredictionKind};
-use calib_fit::data::ExactCollector;
+use calib_fit::data::{ExactCollector, IN_MEMORY_POINTS};
 use calib_fit::job::{AssessOptions, Predictions, codes_of_classes, reads_points};
 use calib_fit::{Dataset, ScoreKind, VectorKind};
 use calib_io::files::{FileError, Problem};
@@ -16,9 +16,6 @@ use super::rows::{ColumnNames, NamedArtifact, table_labels};
 use crate::context::Context;
 use crate::error::Error;
 use crate::options::AssessedOptions;
-
-/// This many points of 4 bytes are kept in memory, as by a fit. If there are more, all go to a temporary file.
-const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// What is to be read, and for what.
 pub(crate) struct Assessed<'a> {

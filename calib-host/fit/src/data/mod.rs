@@ -26,7 +26,7 @@ pub(crate) use binary::{Form, with_points};
 pub(crate) use checks::{check_class, check_device_scores, check_labels, check_lengths, check_score};
 pub use code_vectors::CodeVectors;
 pub(crate) use codes::{clamped_score, code_of_score, score_of_code, scores_of_codes};
-pub use collector::{BinaryCollector, ExactCollector};
+pub use collector::{BinaryCollector, ExactCollector, IN_MEMORY_POINTS};
 pub use error::DataError;
 pub use labeled_vectors::VectorData;
 pub use overlap::Overlap;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use calib_fit::data::{BinaryCollector, BinaryData, ScoreKind};
+use calib_fit::data::{BinaryCollector, BinaryData, IN_MEMORY_POINTS, ScoreKind};
 
 use super::chunk_reader::Input;
 use super::chunks::Chunks;
@@ -17,9 +17,6 @@ use super::sniff::options::TableOptions;
 use super::source::Source;
 use super::table::Table;
 use crate::files::{FileError, Location, Watch};
-
-/// So many points are kept in memory; the more of them, the others too, go to a temporary file.
-const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Scores and labels of a binary problem, and where they come from.
 #[derive(Debug)]

@@ -624,7 +624,8 @@ fn framed<T: Serialize>(message: &T) -> Vec<u8> {
 /// The message alone, without COBS and CRC: the target adds them.
 fn payload<T: Serialize>(message: &T) -> Vec<u8> {
     let frame = framed(message);
-    let mut decoded = cobs::decode_vec(&frame[..frame.len() - 1]).unwrap();
-    decoded.truncate(decoded.len() - 4);
+    let mut decoded = vec![0; frame.len()];
+    let len = cobs::decode(&frame[..frame.len() - 1], &mut decoded).unwrap();
+    decoded.truncate(len - 4);
     decoded
 }

@@ -89,6 +89,10 @@ fn succeeds(line: &str) -> bool {
     shell(line).is_ok_and(|ended| ended.status.success())
 }
 
+/// Builds a program, in one folder with the others: what several of them are made of is built once.
+const CARGO_INSTALL: &str = "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=target/set-up/cargo \
+                             cargo install --locked --debug";
+
 /// What brings Rust's missing targets and components, and programs that cargo builds.
 fn of_rust(needs: &Needs<'_>) -> Result<Vec<Step>> {
     // The compiler finds the target's `core`, wherever it came from.
@@ -107,9 +111,10 @@ fn of_rust(needs: &Needs<'_>) -> Result<Vec<Step>> {
     }
     for name in needs.cargo {
         if !succeeds(&format!("{} --version", name.replace("cargo-", "cargo "))) {
-            // What they do takes seconds; to optimize them takes minutes. Of mdBook pages alone: no server, and no search.
+            // What they do takes seconds; to optimize them, or to describe them for a debugger, takes minutes. Of mdBook pages
+            // alone: no server, and no search.
             let features = if *name == "mdbook" { " --no-default-features" } else { "" };
-            lines.push(format!("CARGO_INCREMENTAL=0 cargo install --locked --debug {name}{features}"));
+            lines.push(format!("{CARGO_INSTALL} {name}{features}"));
         }
     }
     Ok(lines.into_iter().map(Step::from).collect())

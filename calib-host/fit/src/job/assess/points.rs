@@ -8,12 +8,9 @@ use calib_core::{Artifact, Calibrator, Score};
 use crate::apply::{RandomWords, calibrate};
 use crate::artifact::score_kind;
 use crate::assess::{ChangedRows, Prediction, RowsByProb};
-use crate::data::{BinaryCollector, BinaryData, ScoreKind};
+use crate::data::{BinaryCollector, BinaryData, IN_MEMORY_POINTS, ScoreKind};
 use crate::error::FitError;
 use crate::points::Group;
-
-/// This many points of 4 bytes are kept in memory. If there are more, all go to a temporary file.
-const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Points before and after an artifact, without those that it does not calibrate.
 pub(super) struct ChangedPoints<'a> {
