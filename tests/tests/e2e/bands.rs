@@ -14,7 +14,7 @@ use calib_tests::{Board, around_band_edges};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::harness::{ID, Image, random_inputs};
+use crate::harness::{ID, Image, random_inputs_on};
 
 const N: usize = 2000;
 /// Besides those at the edges and next to them.
@@ -102,7 +102,7 @@ fn host_and_device_agree(board: Board) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(59);
         let mut scores = around_band_edges(&stored.artifact());
         assert!(scores.len() > 60, "{name}: {} scores around edges", scores.len());
-        scores.extend((0..random_inputs(SCORES)).map(|_| random(encoding, &mut rng)));
+        scores.extend((0..random_inputs_on(board, SCORES)).map(|_| random(encoding, &mut rng)));
         let mut deployed = image.deploy(name, stored.as_bytes());
         let sent = deployed.asked(scores.into_iter().map(RequestBody::predict));
         let bits = sent.predictions.iter().map(|answer| {

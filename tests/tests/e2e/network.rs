@@ -16,7 +16,7 @@ use calib_tests::classifier::{CodedRows, NetworkCase};
 use calib_tests::{Board, Emulator, build_network_firmware, coded_rows, image_size};
 use xtask::{cargo, root};
 
-use crate::harness::{calibrated, random_inputs};
+use crate::harness::{calibrated, random_inputs, random_inputs_on};
 
 fn umd() -> ReductionOptions {
     ReductionOptions::new(BinaryMethod::Umd(Umd::new(1))).rows_per_bin(Some(30))
@@ -152,7 +152,7 @@ fn digits_on_every_board() {
     let case = NetworkCase::digits().unwrap();
     let artifacts = of_logits(&case);
     for &board in Board::ALL {
-        host_and_device_agree(board, &case, &artifacts, case.test.codes.len());
+        host_and_device_agree(board, &case, &artifacts, random_inputs_on(board, case.test.codes.len()));
     }
 }
 
@@ -210,6 +210,6 @@ fn small_digits_on_every_board() {
     let case = NetworkCase::digits_small().unwrap();
     let artifacts = of_probs(&case);
     for &board in Board::ALL {
-        host_and_device_agree(board, &case, &artifacts, case.test.codes.len());
+        host_and_device_agree(board, &case, &artifacts, random_inputs_on(board, case.test.codes.len()));
     }
 }

@@ -17,7 +17,7 @@ use calib_tests::Board;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::harness::{ID, Image, random_inputs};
+use crate::harness::{ID, Image, random_inputs_on};
 
 const SCORES: usize = 10_000;
 const VECTORS: usize = 2000;
@@ -116,7 +116,7 @@ fn thresholds_agree(board: Board) {
     let bytes = artifact(bare, ScoreEncoding::F32, (0, HeaderFlags::NONE), |w| write_points(w, &keys, true));
     let mut scores = around(&ends.concat());
     scores.retain(|score| (0.0..=1.0).contains(score));
-    scores.extend((0..random_inputs(SCORES)).map(|_| rng.random_range(0.0f32..=1.0)));
+    scores.extend((0..random_inputs_on(board, SCORES)).map(|_| rng.random_range(0.0f32..=1.0)));
     let asked = (0..).zip(scores).map(|(i, value): (usize, f32)| {
         let (group, score) = ((i % 3) as u8, Score::new(value).unwrap());
         let (lower, upper) = keys[i % 3];
@@ -133,7 +133,7 @@ fn thresholds_agree(board: Board) {
             write_points(writer, &pair, refer_raises);
         });
         let mut margins = around(&[ends[0], ends[1], -0.0, f32::MIN]);
-        margins.extend((0..random_inputs(SCORES)).map(|_| rng.random_range(-5.0f32..5.0)));
+        margins.extend((0..random_inputs_on(board, SCORES)).map(|_| rng.random_range(-5.0f32..5.0)));
         let asked = margins.into_iter().map(|value| {
             let verdict = verdict(|end| value >= ends[end]);
             let question = Question { group: None, word: None, scores: Scores::Margin(value) };
@@ -171,7 +171,7 @@ fn groups_agree(board: Board) {
     });
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
     let edges = EDGES.concat().into_iter().flat_map(|edge| [edge.next_down(), edge, edge.next_up().min(1.0)]);
-    let scores = edges.chain((0..random_inputs(SCORES)).map(|_| rng.random_range(0.0..=1.0)));
+    let scores = edges.chain((0..random_inputs_on(board, SCORES)).map(|_| rng.random_range(0.0..=1.0)));
     let asked = scores.flat_map(|value| [0usize, 1, 2].map(|group| (group, value))).map(|(group, value)| {
         let bin = EDGES[group].iter().filter(|&&edge| edge <= value).count();
         let flags = BinFlags::NONE;
@@ -222,7 +222,7 @@ fn sets_agree(board: Board, classes: u16) {
     let image = Image::stand_in(board, classes.into());
     let bare = (Method::PredictionSet, Reduction::Joint, classes);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
-    let rows: Vec<Vec<i8>> = (0..random_inputs(VECTORS))
+    let rows: Vec<Vec<i8>> = (0..random_inputs_on(board, VECTORS))
         .map(|i| {
             (0..classes)
                 .map(|_| rng.random_range(-1..=1) * [1, 9, 60][i % 3] + rng.random_range(-3..=3))
