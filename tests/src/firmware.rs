@@ -15,7 +15,8 @@ use crate::fingerprint::Fingerprint;
 
 /// The package and the binary that hold every board's firmware.
 const PACKAGE: &str = "boards";
-/// Keeps what is compiled with the finest log apart from what is not.
+/// Another flag, so that cargo does not take what was compiled at one level of the log for the same at another: it does not see the
+/// variable that defmt reads.
 const TRACED: [&str; 2] = ["--config", "target.'cfg(target_os = \"none\")'.rustflags=[\"--cfg=traced\"]"];
 /// Compiles our crates to the same code in every folder.
 const RUSTC_WRAPPER: &str = "rustc-anywhere.sh";
@@ -218,7 +219,7 @@ impl Firmware<'_> {
             .env_remove("CALIB_CLASSIFIER")
             .env_remove("CALIB_MODEL")
             .envs(classifies.variables)
-            // Without it, what is in `.cargo/config.toml`. What is compiled with another level has flags of its own.
+            // Without it, what is in `.cargo/config.toml`.
             .envs(self.trace.then_some(("DEFMT_LOG", "trace")))
             .args(self.trace.then_some(TRACED).into_iter().flatten())
             .envs(self.public_key.map(fs::canonicalize).transpose()?.map(|key| ("CALIB_PUBLIC_KEY", key)))

@@ -56,8 +56,7 @@ pub(crate) fn random_inputs(all: usize) -> usize {
     if env::var_os("CALIB_ALL_INPUTS").is_some() { all } else { all.div_ceil(8) }
 }
 
-/// As [`random_inputs`] on a Cortex-M4F, which is asked most. Other cores are asked an eighth, beside the same edges: what differs
-/// between cores differs for most inputs.
+/// As [`random_inputs`] on a Cortex-M4F. Other cores always get an eighth, beside the same edges.
 pub(crate) fn random_inputs_on(board: Board, all: usize) -> usize {
     if board == Board::Mps2An386 { random_inputs(all) } else { all.div_ceil(8) }
 }
@@ -149,7 +148,7 @@ impl Deployed<'_> {
         self.agrees(|device, _, artifact| classified_rows(device, model, artifact, features))
     }
 
-    /// Sends scores, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbors.
+    /// Sends scores, at least as many as [`random_inputs_on`] says of `all`, among them every edge and its neighbors.
     pub(crate) fn bare_scores(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs_on(self.image.board, all);
         let parity = self.agrees(|device, rule, artifact| bare_scores(device, rule, artifact, count, seed));
@@ -157,7 +156,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends as many vectors of logits as [`random_inputs`] says of `all`, and as many of probabilities unless the calibrator
+    /// Sends as many vectors of logits as [`random_inputs_on`] says of `all`, and as many of probabilities unless the calibrator
     /// takes logits only.
     pub(crate) fn vectors(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs_on(self.image.board, all);
@@ -166,7 +165,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends vectors of codes, at least as many as [`random_inputs`] says of `all`, among them those around every edge.
+    /// Sends vectors of codes, at least as many as [`random_inputs_on`] says of `all`, among them those around every edge.
     pub(crate) fn code_vectors(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs_on(self.image.board, all);
         let parity = self.agrees(|device, rule, artifact| code_vectors(device, rule, artifact, count, seed));
@@ -174,7 +173,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends margins, at least as many as [`random_inputs`] says of `all`, among them every edge and its neighbors.
+    /// Sends margins, at least as many as [`random_inputs_on`] says of `all`, among them every edge and its neighbors.
     pub(crate) fn margins(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs_on(self.image.board, all);
         let parity = self.agrees(|device, rule, artifact| margins(device, rule, artifact, count, seed));
@@ -182,7 +181,7 @@ impl Deployed<'_> {
         parity
     }
 
-    /// Sends logits or codes to an artifact by the top-two margin of the predicted class, at least as many as [`random_inputs`] says of `all`,
+    /// Sends logits or codes to an artifact by the top-two margin of the predicted class, at least as many as [`random_inputs_on`] says of `all`,
     /// among them those around every edge.
     pub(crate) fn top2_margins(&mut self, all: usize, seed: u64) -> Parity {
         let count = random_inputs_on(self.image.board, all);

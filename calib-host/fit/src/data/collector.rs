@@ -7,7 +7,7 @@ use calib_core::Score;
 use super::binary::BinaryData;
 use crate::points::{Collected, Collector, Packed, Passes, packed};
 
-/// This many points of 4 bytes are usually kept in memory. If there are more, all go to a temporary file.
+/// How many points of 4 bytes calib keeps in memory. If there are more, all go to a temporary file.
 pub const IN_MEMORY_POINTS: usize = 1 << 25;
 
 /// Collects scores and labels piece by piece: in memory as long as they are few, then in a temporary file without a name.

@@ -14,6 +14,7 @@ mod jobs;
 mod margins;
 mod multiclass_irp;
 mod operating;
+mod rows;
 mod rules;
 mod sets;
 mod stored_bands;
