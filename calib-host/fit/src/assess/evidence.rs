@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use super::assessment::EstimateWithInterval;
 use super::guarantee_test::{Bin, GuaranteeTest, LEVEL, RowsOfBins, refuted, tested_bins};
-use super::mean_change::{BrierChange, Differences, MeanChange, change_of_clusters, logarithmic, squared, z};
+use super::mean_change::{
+    BrierChange, Differences, Loss, MeanChange, change_of_clusters, logarithmic, squared, z,
+};
 use super::paired::BeforeAfter;
-use super::prediction::{Prediction, PredictionKind};
+use super::prediction::{Prediction, PredictionKind, TiedRows};
 use super::proper::LOSS_UNIT;
 use super::rows_by_prob::{Mixed, OrderChange, RowsByProb};
 use crate::artifact::number_of;
@@ -164,7 +166,7 @@ pub fn judge(
         None => (0..after.len()).collect(),
     };
     let mut changed = ChangedRows::default();
-    rows.iter().for_each(|&row| changed.add_times(before[row].prob, &after[row], 1));
+    rows.iter().for_each(|&row| changed.add(before[row].prob, after[row]));
     changed.clusters = clusters.map(|clusters| ChangedClusters::of(before, after, clusters));
     changed.judge(artifact, both, &RowsByProb::of_rows(before, after, &rows), alpha)
 }
@@ -204,21 +206,40 @@ pub struct ChangedRows {
     range: Option<(f64, f64)>,
     /// If these are one row of each cluster.
     clusters: Option<ChangedClusters>,
+    /// Of the last rows after: neighbors mostly get the same probability.
+    last: Option<Losses>,
+}
+
+/// The losses of a probability, if the label is 0 and if it is 1.
+#[derive(Clone, Copy, Debug)]
+struct Losses {
+    prob: f64,
+    squared: [f64; 2],
+    logarithmic: [f64; 2],
+}
+
+impl Losses {
+    fn of(prob: f64) -> Self {
+        let of = |loss: Loss| [loss(prob, false), loss(prob, true)];
+        Self { prob, squared: of(squared), logarithmic: of(logarithmic) }
+    }
 }
 
 impl ChangedRows {
-    /// Counts equal rows `times` times, at least once: their probability before, and the prediction after.
-    pub fn add_times(&mut self, before: f64, after: &Prediction, times: u64) {
-        self.n += times;
-        self.hits += if after.hit { times } else { 0 };
-        self.brier.add_times(squared, [before, after.prob], after.hit, times);
-        self.log_loss.add_times(logarithmic, [before, after.prob], after.hit, times);
-        let bin =
-            self.bins.entry((after.class, after.bin)).or_insert(Bin { prob: after.prob, n: 0, hits: 0 });
-        bin.n += times;
-        bin.hits += if after.hit { times } else { 0 };
-        let (lo, hi) = self.range.unwrap_or((after.prob, after.prob));
-        self.range = Some((lo.min(after.prob), hi.max(after.prob)));
+    /// Counts rows with this probability before.
+    pub fn add(&mut self, before: f64, after: impl Into<TiedRows>) {
+        let TiedRows { class, prob, bin, by_label } = after.into();
+        let (n, hits) = (by_label[0] + by_label[1], by_label[1]);
+        (self.n, self.hits) = (self.n + n, self.hits + hits);
+        let before = Losses::of(before);
+        let after = self.last.filter(|last| last.prob == prob).unwrap_or_else(|| Losses::of(prob));
+        self.last = Some(after);
+        self.brier.add(before.squared, after.squared, by_label);
+        self.log_loss.add(before.logarithmic, after.logarithmic, by_label);
+        let bin = self.bins.entry((class, bin)).or_insert(Bin { prob, n: 0, hits: 0 });
+        (bin.n, bin.hits) = (bin.n + n, bin.hits + hits);
+        let (lo, hi) = self.range.unwrap_or((prob, prob));
+        self.range = Some((lo.min(prob), hi.max(prob)));
     }
 
     /// Adds other rows.
@@ -536,7 +557,7 @@ mod tests {
 
     fn changed(before: &[Prediction], after: &[Prediction]) -> ChangedRows {
         let mut changed = ChangedRows::default();
-        before.iter().zip(after).for_each(|(before, after)| changed.add_times(before.prob, after, 1));
+        before.iter().zip(after).for_each(|(before, after)| changed.add(before.prob, *after));
         changed
     }
 
@@ -755,11 +776,7 @@ mod tests {
                 let hit = rng.random::<f64>() < before;
                 // Its values are below the rates of their bins.
                 let after = if u < 0.5 { 0.2 * prevalence } else { 1.2 * prevalence };
-                rows.add_times(
-                    before,
-                    &Prediction { class: 1, prob: after, bin: u32::from(u >= 0.5), hit },
-                    1,
-                );
+                rows.add(before, Prediction { class: 1, prob: after, bin: u32::from(u >= 0.5), hit });
             }
             better += u32::from(rows.change().stated(0.05).unwrap().sign == Ordering::Less);
         }
@@ -785,7 +802,7 @@ mod tests {
             for _ in 0..1000 {
                 let after = 0.02 * rng.random::<f64>();
                 let hit = rng.random::<f64>() < after;
-                rows.add_times(4.0 * after, &Prediction { class: 1, prob: after, bin: 0, hit }, 1);
+                rows.add(4.0 * after, Prediction { class: 1, prob: after, bin: 0, hit });
             }
             found += u32::from(rows.change().stated(0.05).unwrap().sign == Ordering::Less);
         }
@@ -810,7 +827,7 @@ mod tests {
         for i in 0..n {
             let (bin, prob) = (i % 4, values[i % 4]);
             let hit = rng.random::<f64>() < prob + shift;
-            rows.add_times(prob, &Prediction { class: 1, prob, bin: bin as u32, hit }, 1);
+            rows.add(prob, Prediction { class: 1, prob, bin: bin as u32, hit });
         }
         (rows.guarantee(&artifact), artifact.header().guarantee.unwrap().epsilon.into())
     }
@@ -847,7 +864,7 @@ mod tests {
         for &(score, hit) in test {
             let bin = ranges.bin((score as f32).to_bits()) as u32;
             // The value is no matter.
-            changed.add_times(score, &Prediction { class: 1, prob: score.sqrt(), bin, hit }, 1);
+            changed.add(score, Prediction { class: 1, prob: score.sqrt(), bin, hit });
         }
         (changed.guarantee(&artifact), contradicted_guarantee(&artifact, &changed))
     }

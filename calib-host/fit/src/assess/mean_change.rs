@@ -37,8 +37,10 @@ impl Cumulants {
         let middle = if weight == 0.0 { 0.5 } else { (-differences[0] / weight).clamp(0.0, 1.0) };
         let (weight, variance) = (weight / 2.0, middle * (1.0 - middle));
         let of_label = [variance, variance * (1.0 - 2.0 * middle), variance * (1.0 - 6.0 * variance)];
-        for ((sum, cumulant), power) in self.0.iter_mut().zip(of_label).zip(2..) {
-            sum.add_times(weight.powi(power) * cumulant, times);
+        let mut power = weight;
+        for (sum, cumulant) in self.0.iter_mut().zip(of_label) {
+            power *= weight;
+            sum.add_times(power * cumulant, times);
         }
     }
 
@@ -74,13 +76,14 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Adds so many rows with this outcome. The loss is in `[0, 1]`.
-    pub(super) fn add_times(&mut self, loss: Loss, [before, after]: [f64; 2], hit: bool, times: u64) {
-        let differences = [false, true].map(|hit| loss(after, hit) - loss(before, hit));
-        let difference = differences[usize::from(hit)];
-        self.sum.add_times(difference, times);
-        self.squares.add_times(difference * difference, times);
-        self.chance.add_times(differences, times);
+    /// Adds so many rows of each label, with the losses in `[0, 1]` that they have if the label is 0, and if it is 1.
+    pub(super) fn add(&mut self, before: [f64; 2], after: [f64; 2], by_label: [u64; 2]) {
+        let differences = [after[0] - before[0], after[1] - before[1]];
+        for (difference, rows) in differences.into_iter().zip(by_label) {
+            self.sum.add_times(difference, rows);
+            self.squares.add_times(difference * difference, rows);
+        }
+        self.chance.add_times(differences, by_label.iter().sum());
     }
 
     /// The change of the mean, over so many rows with so many hits.

@@ -62,7 +62,7 @@ pub use groups::{
 pub use guarantee_test::{GuaranteeOnRows, GuaranteeTest, RangeTest};
 pub use mean_change::BrierChange;
 pub use paired::{BeforeAfter, Change, assess_before_after};
-pub use prediction::{Prediction, PredictionKind};
+pub use prediction::{Prediction, PredictionKind, TiedRows};
 pub use proper::{BrierSplit, ProperScore};
 pub use reliability::{ReliabilityBin, reliability};
 pub use roc::{Roc, RocPoint};

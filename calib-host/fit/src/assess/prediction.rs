@@ -13,6 +13,19 @@ pub struct Prediction {
     pub hit: bool,
 }
 
+/// Rows with one score that get one prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TiedRows {
+    /// The class that the probability is of, as of a [`Prediction`].
+    pub class: u16,
+    /// The probability of that class, in `[0, 1]`.
+    pub prob: f64,
+    /// The calibrator's bin.
+    pub bin: u32,
+    /// The rows whose true class is not that class, and those whose it is; not both 0.
+    pub by_label: [u64; 2],
+}
+
 /// What predictions are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -41,6 +54,13 @@ impl Prediction {
             bin: (rest >> 1) as u32,
             hit: rest & 1 == 1,
         }
+    }
+}
+
+/// One row.
+impl From<Prediction> for TiedRows {
+    fn from(Prediction { class, prob, bin, hit }: Prediction) -> Self {
+        Self { class, prob, bin, by_label: [u64::from(!hit), u64::from(hit)] }
     }
 }
 

@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::few_events::FEWEST_EVENTS;
 use super::guarantee_test::LEVEL;
-use super::prediction::Prediction;
+use super::prediction::{Prediction, TiedRows};
 use crate::stats::{Interval, clopper_pearson};
 
 /// A calibrator that makes more different probabilities of the rows loses almost nothing by them, and is not looked at.
@@ -32,8 +32,8 @@ struct Same {
     hits: Moments,
     /// Of every miss likewise the hits.
     misses: Moments,
-    /// Rows and hits in cells of the score.
-    cells: BTreeMap<u32, (u64, u64)>,
+    /// Cells of the score in ascending order, with their rows and hits.
+    cells: Vec<(u32, (u64, u64))>,
 }
 
 /// A count with the sum of numbers and of their squares.
@@ -92,19 +92,16 @@ impl Moments {
 }
 
 impl RowsByProb {
-    /// Counts the rows of one score, which is above those of all rows before: predictions with so many rows each.
-    pub fn pass(&mut self, score: f64, rows: impl Iterator<Item = (Prediction, u64)> + Clone) {
-        let count = |hit: bool| rows.clone().filter(|row| row.0.hit == hit).map(|row| row.1).sum::<u64>();
-        let (hits, misses) = (count(true), count(false));
+    /// Counts the rows of one score, which is above those of all rows before.
+    pub fn pass(&mut self, score: f64, rows: impl Iterator<Item = TiedRows> + Clone) {
+        let of_label = |label: usize| rows.clone().map(|row| row.by_label[label]).sum::<u64>();
+        let (misses, hits) = (of_label(0), of_label(1));
         if !self.has_too_many {
-            for (row, times) in rows {
-                let same = self.same.entry((row.prob.to_bits(), row.class)).or_default();
-                match row.hit {
-                    true => same.hits.add(2 * self.misses + misses, times),
-                    false => same.misses.add(2 * self.hits + hits, times),
-                }
-                let cell = same.cells.entry(cell(score)).or_default();
-                *cell = (cell.0 + times, cell.1 + if row.hit { times } else { 0 });
+            for TiedRows { prob, class, by_label, .. } in rows {
+                let same = self.same.entry((prob.to_bits(), class)).or_default();
+                same.misses.add(2 * self.hits + hits, by_label[0]);
+                same.hits.add(2 * self.misses + misses, by_label[1]);
+                same.pass(cell(score), (by_label[0] + by_label[1], by_label[1]));
             }
         }
         (self.hits, self.misses) = (self.hits + hits, self.misses + misses);
@@ -117,7 +114,7 @@ impl RowsByProb {
         order.sort_unstable_by(|&a, &b| before[a].prob.total_cmp(&before[b].prob));
         let mut told = Self::default();
         for tied in order.chunk_by(|&a, &b| before[a].prob == before[b].prob) {
-            told.pass(before[tied[0]].prob, tied.iter().map(|&row| (after[row], 1)));
+            told.pass(before[tied[0]].prob, tied.iter().map(|&row| after[row].into()));
         }
         told
     }
@@ -130,10 +127,7 @@ impl RowsByProb {
             let same = self.same.entry(place).or_default();
             same.hits = same.hits.and(other.hits.moved(2 * self.misses));
             same.misses = same.misses.and(other.misses.moved(2 * self.hits));
-            for (place, (n, hits)) in other.cells {
-                let cell = same.cells.entry(place).or_default();
-                *cell = (cell.0 + n, cell.1 + hits);
-            }
+            other.cells.into_iter().for_each(|(cell, rows)| same.pass(cell, rows));
         }
         (self.hits, self.misses) = (self.hits + higher.hits, self.misses + higher.misses);
         self.limit();
@@ -211,6 +205,14 @@ impl RowsByProb {
 }
 
 impl Same {
+    /// Counts rows and hits in the last cell, or in one above.
+    fn pass(&mut self, cell: u32, (n, hits): (u64, u64)) {
+        match self.cells.last_mut() {
+            Some((last, rows)) if *last == cell => *rows = (rows.0 + n, rows.1 + hits),
+            _ => self.cells.push((cell, (n, hits))),
+        }
+    }
+
     /// Rows and hits of the half with the lower scores, and of the other, divided between two cells as near to the median as can be. It is `None`
     /// of few rows, or of one cell.
     fn halves(&self) -> Option<[(u64, u64); 2]> {
@@ -218,8 +220,8 @@ impl Same {
         let mut lower = (0, 0);
         let lower = self
             .cells
-            .values()
-            .map(|cell| {
+            .iter()
+            .map(|(_, cell)| {
                 lower = (lower.0 + cell.0, lower.1 + cell.1);
                 lower
             })

@@ -7,7 +7,7 @@ use calib_core::{Artifact, Calibrator, Score};
 
 use crate::apply::{RandomWords, calibrate};
 use crate::artifact::score_kind;
-use crate::assess::{ChangedRows, Prediction, RowsByProb};
+use crate::assess::{ChangedRows, RowsByProb, TiedRows};
 use crate::data::{BinaryCollector, BinaryData, IN_MEMORY_POINTS, ScoreKind};
 use crate::error::FitError;
 use crate::points::Group;
@@ -89,11 +89,10 @@ impl Part {
                 continue;
             };
             let (before, prob) = (f64::from(row.score), f64::from(calibrated.prob));
-            let of = |hit| Prediction { class: row.class, prob, bin: calibrated.bin.into(), hit };
-            let labels = [(of(false), n - positives), (of(true), positives)];
-            let labels = labels.into_iter().filter(|(_, rows)| *rows > 0);
-            labels.clone().for_each(|(after, rows)| part.changed.add_times(before, &after, rows));
-            part.rows_by_prob.pass(before, labels);
+            let by_label = [n - positives, positives];
+            let after = TiedRows { class: row.class, prob, bin: calibrated.bin.into(), by_label };
+            part.changed.add(before, after);
+            part.rows_by_prob.pass(before, std::iter::once(after));
             part.groups.push((before, prob, n, positives));
         }
         part
