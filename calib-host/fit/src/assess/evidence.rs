@@ -206,7 +206,7 @@ pub struct ChangedRows {
     range: Option<(f64, f64)>,
     /// If these are one row of each cluster.
     clusters: Option<ChangedClusters>,
-    /// Of the last rows after: neighbors mostly get the same probability.
+    /// Of the probability that was added last: rows next to each other mostly get the same one.
     last: Option<Losses>,
 }
 
@@ -226,7 +226,7 @@ impl Losses {
 }
 
 impl ChangedRows {
-    /// Counts rows with this probability before.
+    /// Counts rows with one probability before, in `[0, 1]`, and one prediction after.
     pub fn add(&mut self, before: f64, after: impl Into<TiedRows>) {
         let TiedRows { class, prob, bin, by_label } = after.into();
         let (n, hits) = (by_label[0] + by_label[1], by_label[1]);

@@ -37,9 +37,8 @@ impl Cumulants {
         let middle = if weight == 0.0 { 0.5 } else { (-differences[0] / weight).clamp(0.0, 1.0) };
         let (weight, variance) = (weight / 2.0, middle * (1.0 - middle));
         let of_label = [variance, variance * (1.0 - 2.0 * middle), variance * (1.0 - 6.0 * variance)];
-        let mut power = weight;
-        for (sum, cumulant) in self.0.iter_mut().zip(of_label) {
-            power *= weight;
+        let powers = [weight.powi(2), weight.powi(3), weight.powi(4)];
+        for ((sum, cumulant), power) in self.0.iter_mut().zip(of_label).zip(powers) {
             sum.add_times(power * cumulant, times);
         }
     }
@@ -76,7 +75,7 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Adds so many rows of each label, with the losses in `[0, 1]` that they have if the label is 0, and if it is 1.
+    /// Adds the rows of each label. `before` and `after` are the losses with label 0 and with label 1, in `[0, 1]`.
     pub(super) fn add(&mut self, before: [f64; 2], after: [f64; 2], by_label: [u64; 2]) {
         let differences = [after[0] - before[0], after[1] - before[1]];
         for (difference, rows) in differences.into_iter().zip(by_label) {

@@ -16,13 +16,13 @@ pub struct Prediction {
 /// Rows with one score that get one prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TiedRows {
-    /// The class that the probability is of, as of a [`Prediction`].
+    /// The class that the probability is of, as in a [`Prediction`].
     pub class: u16,
     /// The probability of that class, in `[0, 1]`.
     pub prob: f64,
     /// The calibrator's bin.
     pub bin: u32,
-    /// The rows whose true class is not that class, and those whose it is; not both 0.
+    /// How many rows are of another true class, and how many are of that class; not both 0.
     pub by_label: [u64; 2],
 }
 
@@ -57,7 +57,7 @@ impl Prediction {
     }
 }
 
-/// One row.
+/// As one row.
 impl From<Prediction> for TiedRows {
     fn from(Prediction { class, prob, bin, hit }: Prediction) -> Self {
         Self { class, prob, bin, by_label: [u64::from(!hit), u64::from(hit)] }

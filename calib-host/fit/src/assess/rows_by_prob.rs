@@ -207,6 +207,7 @@ impl RowsByProb {
 impl Same {
     /// Counts rows and hits in the last cell, or in one above.
     fn pass(&mut self, cell: u32, (n, hits): (u64, u64)) {
+        debug_assert!(self.cells.last().is_none_or(|last| last.0 <= cell), "scores ascend");
         match self.cells.last_mut() {
             Some((last, rows)) if *last == cell => *rows = (rows.0 + n, rows.1 + hits),
             _ => self.cells.push((cell, (n, hits))),
@@ -311,6 +312,16 @@ mod tests {
         let scores: Vec<f64> = (0..=10_000).map(|i| f64::from(i) / 10_000.0).collect();
         assert!(scores.windows(2).all(|pair| cell(pair[0]) <= cell(pair[1])));
         assert!(cell(1e-6) < cell(1.1e-6) && cell(0.9) < cell(0.91) && cell(0.999_9) < cell(0.999_99));
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "scores ascend")]
+    fn scores_in_another_order_are_noticed() {
+        let row = |hit| Prediction { class: 1, prob: 0.5, bin: 0, hit }.into();
+        let mut told = RowsByProb::default();
+        told.pass(0.6, [row(true)].into_iter());
+        told.pass(0.3, [row(false)].into_iter());
     }
 
     /// Uniform scores in five bins, whose rates average the prevalence, and which rise within a bin by so much.
