@@ -1,5 +1,7 @@
 //! Points in ascending order.
 
+use std::iter;
+
 use rayon::prelude::*;
 
 use super::counted::Counted;
@@ -11,6 +13,8 @@ use crate::cancel;
 use crate::error::FitError;
 
 const IN_MEMORY: &str = "points in memory are read without a fault";
+/// How many neighboring points at most are counted to answer a question.
+const BLOCK: usize = 1 << 10;
 
 /// Packed points in ascending order, at least one. They are sorted once, and every question is then quick.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +23,8 @@ pub(crate) struct Sorted {
     runs: Vec<Vec<Packed>>,
     /// The points and positives below each run, and in the end those of all.
     below: Vec<(u64, u64)>,
+    /// The positives of each run that are below each of its blocks, and in the end those of all its blocks.
+    below_blocks: Vec<Vec<u64>>,
 }
 
 impl Sorted {
@@ -30,15 +36,15 @@ impl Sorted {
     /// Sorts points in memory that are counted.
     pub(crate) fn of(points: Counted<impl Passes>) -> Self {
         let runs = points.into_sorted_runs().expect(IN_MEMORY);
+        let below_blocks: Vec<Vec<u64>> = runs.par_iter().map(|run| below_blocks(run)).collect();
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);
         below.push(sum);
-        let positives: Vec<u64> = runs.par_iter().map(|run| positives(run)).collect();
-        for (run, positives) in runs.iter().zip(positives) {
-            sum = (sum.0 + run.len() as u64, sum.1 + positives);
+        for (run, blocks) in runs.iter().zip(&below_blocks) {
+            sum = (sum.0 + run.len() as u64, sum.1 + blocks.last().expect("one more than there are blocks"));
             below.push(sum);
         }
-        Self { runs, below }
+        Self { runs, below, below_blocks }
     }
 
     /// All points, in ascending order.
@@ -75,13 +81,10 @@ impl Sorted {
         let run = self.runs.partition_point(|run| run.last().is_some_and(|&last| last < key));
         let below = self.below[run];
         let Some(points) = self.runs.get(run) else { return below };
-        let (below_key, others) = points.split_at(points.partition_point(|&point| point < key));
-        // Counting the shorter part is enough: the run's positives are known.
-        let positives = match below_key.len() < others.len() {
-            true => below.1 + positives(below_key),
-            false => self.below[run + 1].1 - positives(others),
-        };
-        (below.0 + below_key.len() as u64, positives)
+        let through = points.partition_point(|&point| point < key);
+        let block = through / BLOCK;
+        let positives = self.below_blocks[run][block] + positives(&points[block * BLOCK..through]);
+        (below.0 + through as u64, below.1 + positives)
     }
 }
 
@@ -90,10 +93,19 @@ fn groups(run: &[Packed]) -> Groups<'_> {
     Groups::OfPoints(packed::sorted_groups(run))
 }
 
+/// Counts the positives of at most a block.
 fn positives(points: &[Packed]) -> u64 {
-    // A processor adds twice as many 32-bit numbers at a time as 64-bit ones. A chunk cannot overflow.
-    let of = |points: &[Packed]| points.iter().map(|&point| point & 1).sum::<Packed>();
-    points.chunks(1 << 20).map(|points| u64::from(of(points))).sum()
+    // A processor adds twice as many 32-bit numbers at a time as 64-bit ones.
+    u64::from(points.iter().map(|&point| point & 1).sum::<Packed>())
+}
+
+fn below_blocks(run: &[Packed]) -> Vec<u64> {
+    let mut sum = 0;
+    let through = run.chunks(BLOCK).map(|block| {
+        sum += positives(block);
+        sum
+    });
+    iter::once(0).chain(through).collect()
 }
 
 impl Passes for Sorted {

@@ -1,11 +1,16 @@
 //! Exact binomial intervals (Clopper and Pearson 1934).
 //!
 //! Each end is found by bisection over the floating-point numbers, on a tail of the binomial distribution that is accurate
-//! for every number of trials up to 2^53. The inverse of the beta distribution in `statrs` 0.19 does not end from 7.5 million
+//! for every number of trials up to 2^53. The bisection starts from a few steps of the secant method. The inverse of the beta distribution in `statrs` 0.19 does not end from 7.5 million
 //! trials on where few of them are positive.
 
 use super::binomial::{TAIL_ERROR, tail};
 use super::interval::Interval;
+
+/// The most steps of the secant method. It takes about six where it converges.
+const SECANTS: usize = 12;
+/// The secant method takes its last step from where the logarithm is this near to 0. Nearer, rounding would bend a secant.
+const NEAR: f64 = 1e-9;
 
 /// Computes the Clopper-Pearson interval of a binomial proportion: it covers the true proportion with probability at least
 /// `1 - alpha`, whatever the proportion is. For `n = 0` it is `[0, 1]`.
@@ -27,13 +32,17 @@ pub fn clopper_pearson(positives: u64, n: u64, alpha: f64) -> Interval {
     assert!(positives <= n && n <= 1 << 53 && alpha > 0.0 && alpha < 1.0, "{positives} of {n} at {alpha}");
     let negatives = n - positives;
     let limit = alpha / 2.0 * (1.0 - TAIL_ERROR);
+    let above = |p: f64| tail(positives, negatives, p, 1.0 - p);
+    let below = |p: f64| tail(negatives, positives, 1.0 - p, p);
+    // The normal distribution's tail beyond z is below exp(-z^2 / 2).
+    let scores = [2.0, 1.6].map(|factor| score_interval(positives, negatives, -factor * limit.ln()));
     let lo = match positives {
         0 => 0.0,
-        _ => last(|p| p == 0.0 || tail(positives, negatives, p, 1.0 - p) <= limit),
+        _ => last(root(|p| above(p) / limit, scores.map(|score| score.0)), |p| above(p) <= limit),
     };
     let hi = match negatives {
         0 => 1.0,
-        _ => last(|p| p == 0.0 || tail(negatives, positives, 1.0 - p, p) > limit).next_up(),
+        _ => last(root(|p| below(p) / limit, scores.map(|score| score.1)), |p| below(p) > limit).next_up(),
     };
     Interval { lo, hi }
 }
@@ -64,13 +73,62 @@ pub fn effective_clopper_pearson(positives: u64, n: u64, effective: u64, alpha: 
     }
 }
 
-/// Finds the last number below 1 that meets a condition. The condition holds from 0 up to that number, and not beyond.
-fn last(holds: impl Fn(f64) -> bool) -> f64 {
+/// The score interval of a binomial proportion (Wilson 1927), from the square of the normal quantile.
+fn score_interval(positives: u64, negatives: u64, z2: f64) -> (f64, f64) {
+    let (positives, negatives) = (positives as f64, negatives as f64);
+    let n = positives + negatives;
+    let sum = positives + z2 / 2.0 + (z2 * (positives * negatives / n + z2 / 4.0)).sqrt();
+    // Both are solutions of one quadratic equation: this product has no difference of nearly equal numbers.
+    let (lo, hi) = (positives * positives / n / sum, sum / (n + z2));
+    (lo.min(1.0), hi.min(1.0))
+}
+
+/// Returns about where a function of a probability is 1, by the secant method on its logarithm over the log-odds. The result may be
+/// wrong where the method does not converge.
+fn root(function: impl Fn(f64) -> f64, start: [f64; 2]) -> f64 {
+    let prob = |log_odds: f64| 1.0 / (1.0 + (-log_odds).exp());
+    let at = |log_odds: f64| (log_odds, function(prob(log_odds)).ln());
+    let [mut previous, mut current] = start.map(|prob| at((prob / (1.0 - prob)).ln()));
+    for _ in 0..SECANTS {
+        let next = current.0 - current.1 * (current.0 - previous.0) / (current.1 - previous.1);
+        if !next.is_finite() {
+            break;
+        }
+        if current.1.abs() < NEAR {
+            return prob(next);
+        }
+        (previous, current) = (current, at(next));
+    }
+    prob(current.0)
+}
+
+/// Finds the last number below 1 that meets a condition. The condition holds from 0 up to that number, and not beyond. The nearer
+/// the guess is, the shorter is the search.
+fn last(guess: f64, holds: impl Fn(f64) -> bool) -> f64 {
     // Floats that are not negative are in the order of their bits.
     let (mut holding, mut failing) = (0.0f64.to_bits(), 1.0f64.to_bits());
+    let holds = |bits| holds(f64::from_bits(bits));
+    let guess = guess.to_bits().clamp(holding + 1, failing - 1);
+    // Away from the guess, by steps that double, until the number is passed.
+    let mut step = 1;
+    if holds(guess) {
+        holding = guess;
+        while failing - holding > step && holds(holding + step) {
+            holding += step;
+            step *= 2;
+        }
+        failing = failing.min(holding + step);
+    } else {
+        failing = guess;
+        while failing - holding > step && !holds(failing - step) {
+            failing -= step;
+            step *= 2;
+        }
+        holding = holding.max(failing.saturating_sub(step));
+    }
     while failing - holding > 1 {
         let middle = holding.midpoint(failing);
-        if holds(f64::from_bits(middle)) {
+        if holds(middle) {
             holding = middle;
         } else {
             failing = middle;
@@ -81,6 +139,8 @@ fn last(holds: impl Fn(f64) -> bool) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proptest::prelude::*;
     use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -176,6 +236,41 @@ mod tests {
                     1.7 * (rate * (1.0 - rate) / n as f64).sqrt() + 2.0 / n as f64 + 2.0 * f64::EPSILON;
                 assert!(lo < rate && rate < hi, "{positives}/{n}: {lo} {hi}");
                 assert!(n < 1000 || (rate - lo < half && hi - rate < half), "{positives}/{n}: {lo} {hi}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_ends_at_the_number_from_any_guess() {
+        let (least, most) = (f64::from_bits(1), 1.0f64.next_down());
+        for number in [0.0, least, 1e-300, 0.3, most] {
+            for guess in [0.0, least, 1e-9, 0.3, 0.3f64.next_up(), 0.7, most, 1.0, f64::INFINITY, f64::NAN] {
+                assert_eq!(last(guess, |p| p <= number), number, "{guess}");
+            }
+        }
+    }
+
+    /// The end that is searched from the start of the secants, how far from it they arrive in units of the last place, and in how many
+    /// tails.
+    #[test]
+    fn secants_lead_to_the_end() {
+        for (positives, n) in [(1, 2), (3, 300), (1, 1 << 40), (300_000, 1_000_000), (1 << 31, 1 << 33)] {
+            for alpha in [0.9, 0.1, 1e-3, 1e-12] {
+                let (negatives, limit) = (n - positives, alpha / 2.0 * (1.0 - TAIL_ERROR));
+                let tails = Cell::new(0);
+                let above = |p: f64| {
+                    tails.set(tails.get() + 1);
+                    tail(positives, negatives, p, 1.0 - p) / limit
+                };
+                let starts =
+                    [2.0, 1.6].map(|factor| score_interval(positives, negatives, -factor * limit.ln()).0);
+                let found = root(above, starts);
+                let end = clopper_pearson(positives, n, alpha).lo;
+                assert!(
+                    (found / end - 1.0).abs() < 1e-13 && tails.get() <= 10,
+                    "{positives} of {n} at {alpha}: {found} {end} {}",
+                    tails.get()
+                );
             }
         }
     }
