@@ -55,9 +55,8 @@ impl<'t> TableCell<&'t str> {
         match self {
             Self::Missing => Err(Problem::Missing),
             Self::Raw(text) | Self::Number(text) => {
-                let text = text.trim();
-                let number = text.parse().map_err(|_| Problem::NotANumber(text.into()))?;
-                if is_lost(number, text) { Err(Problem::TooSmall(text.into())) } else { Ok(number) }
+                let number = parsed(text).ok_or_else(|| Problem::NotANumber(text.trim().into()))?;
+                if is_lost(number, text) { Err(Problem::TooSmall(text.trim().into())) } else { Ok(number) }
             }
             Self::Text(text) => Err(Problem::Text(text.into())),
             Self::Bool(value) => Err(Problem::NotANumber(value.to_string())),
@@ -197,6 +196,12 @@ pub(super) fn word(text: &str) -> Option<([&'static str; 2], i64)> {
     let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic());
     let place = |pair: [&'static str; 2]| Some((pair, pair.iter().position(|word| is(word))? as i64));
     WORDS.into_iter().filter(|_| is_word).find_map(place)
+}
+
+/// The number that a text is, with spaces around it or without.
+pub(super) fn parsed(text: &str) -> Option<f64> {
+    // Whether what this one does not read is a number, the standard library says.
+    fast_float2::parse(text).or_else(|_| text.trim().parse()).ok()
 }
 
 /// Whether a number was read as 0 that is written as another one.

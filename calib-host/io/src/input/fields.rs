@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::cell::{TableCell, is_lost, word};
+use super::cell::{TableCell, is_lost, parsed, word};
 use super::projection::ColumnType;
 use super::rows::Rows;
 use super::sniff::points::{ColumnPoints, Points};
@@ -99,7 +99,7 @@ impl<'p> Fields<'p> {
             };
             match values {
                 Some(values) => table.extend(column.number, values),
-                None => fields().for_each(|field| table.push(column.number, TableCell::Raw(field))),
+                None => table.push_texts(column.number, fields()),
             }
         }
         table
@@ -108,12 +108,7 @@ impl<'p> Fields<'p> {
 
 /// The number that [`TableCell::number`] makes of a field.
 pub(super) fn number(field: &str) -> Option<f64> {
-    match fast_float2::parse_partial(field) {
-        Ok((number, len)) if len == field.len() => Some(number),
-        // The standard library's words about what is none, and spaces around what is one.
-        _ => field.trim().parse().ok(),
-    }
-    .filter(|&number| !is_lost(number, field))
+    parsed(field).filter(|&number| !is_lost(number, field))
 }
 
 /// The label that [`TableCell::label`] makes of a field; none of a word, which has to be reported.
@@ -145,7 +140,9 @@ mod tests {
             ],
         ) {
             let bits = |number: Option<f64>| number.map(f64::to_bits);
-            prop_assert_eq!(bits(number(&text)), bits(TableCell::Raw(&*text).number().ok()), "{}", text);
+            let standard = text.trim().parse().ok().filter(|&number| !is_lost(number, &text));
+            prop_assert_eq!(bits(number(&text)), bits(standard), "{}", text);
+            prop_assert_eq!(bits(TableCell::Raw(&*text).number().ok()), bits(standard), "{}", text);
             prop_assert_eq!(label(&text), TableCell::Raw(&*text).label().ok().filter(|_| word(text.trim()).is_none()), "{}", text);
         }
     }

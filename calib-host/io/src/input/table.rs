@@ -626,6 +626,18 @@ impl Table {
         }
     }
 
+    /// Appends cells of text to a column as [`Table::push`] does one.
+    pub(super) fn push_texts<'t>(&mut self, column: usize, texts: impl Iterator<Item = &'t str>) {
+        if self.is_wanted(column) {
+            let cells = self.columns[column].content.cells();
+            cells.extend(texts.map(|text| {
+                let start = self.text.len();
+                self.text.push_str(text);
+                TableCell::Raw(Span { start, end: self.text.len() })
+            }));
+        }
+    }
+
     /// Whether there are no columns, or one that was read has no cells.
     pub(super) fn has_no_rows(&self) -> bool {
         let empty = |column: &NamedColumn| column.content.len() == Some(0);
