@@ -20,7 +20,7 @@
 //! # Rooms
 //!
 //! Every module is a room, and imports rooms to its left only:
-//! [`given`] < [`mod@names`] < [`cancel`] < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
+//! [`given`] < [`mod@names`] < [`cancel`] < `parallel` < [`stats`] < [`error`] < [`points`] < [`data`] < [`dataset`] < [`guarantee`] < [`operating`] < [`sets`] < [`binary`] < [`fit`] < [`reduction`] < [`joint`] <
 //! [`intervals`] < [`bands`] < [`artifact`] < [`passes`] < [`adjust`] < [`mod@apply`] < [`assess`] < [`decide`] < [`compare`] < [`fleet`] < [`job`].
 //!
 //! *Binary* is one score. A *reduction* treats several classes as binary problems. A *joint* calibrator takes whole vectors.
@@ -52,6 +52,7 @@ pub mod joint;
 pub mod names;
 pub mod operating;
 mod options_error;
+mod parallel;
 pub mod passes;
 pub mod points;
 pub mod reduction;

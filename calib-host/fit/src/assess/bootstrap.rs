@@ -2,12 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::cancel;
 use crate::names::names;
+use crate::parallel::{self, Spares};
 use crate::stats::{Interval, Seed, Units};
 
 /// How many groups of units the jackknife leaves out in turn, if there are so many.
@@ -103,24 +102,20 @@ impl Bootstrap {
     }
 
     /// The statistics of every resample.
-    fn draws(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+    fn draws(&self, units: &Units, statistics: &(dyn Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
         let n = units.count();
-        self.generators()
-            .into_par_iter()
-            .map_init(
-                || (vec![0u32; n], Vec::new()),
-                |(counts, of_rows), mut rng| {
-                    cancel::check_canceled();
-                    counts.fill(0);
-                    (0..n).for_each(|_| counts[rng.random_range(0..n)] += 1);
-                    statistics(units.spread(counts, of_rows))
-                },
-            )
-            .collect()
+        let spares = Spares::new(|| (vec![0u32; n], Vec::new()));
+        parallel::map(self.generators(), |_, mut rng| {
+            spares.with(|(counts, of_rows)| {
+                counts.fill(0);
+                (0..n).for_each(|_| counts[rng.random_range(0..n)] += 1);
+                statistics(units.spread(counts, of_rows))
+            })
+        })
     }
 
     /// The statistics without each of some random groups of units.
-    fn jackknife(&self, units: &Units, statistics: &(impl Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
+    fn jackknife(&self, units: &Units, statistics: &(dyn Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
         let n = units.count();
         let groups = n.min(JACKKNIFE_GROUPS);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
@@ -129,14 +124,10 @@ impl Bootstrap {
         for i in (1..n).rev() {
             group.swap(i, rng.random_range(0..=i));
         }
-        (0..groups)
-            .into_par_iter()
-            .map(|left_out| {
-                cancel::check_canceled();
-                let counts: Vec<u32> = group.iter().map(|&group| u32::from(group != left_out)).collect();
-                statistics(units.spread(&counts, &mut Vec::new()))
-            })
-            .collect()
+        parallel::map_range(groups, |left_out| {
+            let counts: Vec<u32> = group.iter().map(|&group| u32::from(group != left_out)).collect();
+            statistics(units.spread(&counts, &mut Vec::new()))
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::assess::bootstrap::Bootstrap;
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
 use crate::cancel;
+use crate::parallel;
 use crate::stats::{Interval, Units, surface_hull};
 
 /// Up to so many tuples all are looked at.
@@ -163,19 +164,17 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
         return None;
     }
     // How many triples there are of each number of ways.
-    let by_ways = first
-        .par_iter()
-        .map(|&(a, times_a)| {
-            cancel::check_canceled();
-            let mut by_ways = [0u128; 7];
-            for &(b, times_b) in second {
-                let mut with_c = [0u128; 7];
-                third.iter().for_each(|&(c, times)| with_c[ways_of_three([a, b, c])] += times);
-                by_ways.iter_mut().zip(with_c).for_each(|(sum, count)| *sum += times_a * times_b * count);
-            }
-            by_ways
-        })
-        .reduce(|| [0; 7], |a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let of_first = parallel::map(first, |_, &(a, times_a)| {
+        let mut by_ways = [0u128; 7];
+        for &(b, times_b) in second {
+            let mut with_c = [0u128; 7];
+            third.iter().for_each(|&(c, times)| with_c[ways_of_three([a, b, c])] += times);
+            by_ways.iter_mut().zip(with_c).for_each(|(sum, count)| *sum += times_a * times_b * count);
+        }
+        by_ways
+    });
+    let by_ways: [u128; 7] =
+        std::array::from_fn(|ways| of_first.iter().map(|by_ways| by_ways[ways]).sum::<u128>());
     // In sixtieths, which all numbers of ways divide.
     let right: u128 = (1..7).map(|ways| by_ways[ways] * 60 / ways as u128).sum();
     let all: u128 = by_class.iter().map(|rows| rows.len() as u128).product();
@@ -218,33 +217,27 @@ fn each_tuple(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
 /// The share of seeded random tuples.
 fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let generators: Vec<_> = std::iter::repeat_with(|| {
+    let generators = std::iter::repeat_with(|| {
         let own = rng.clone();
         rng.jump();
         own
-    })
-    .take(CHUNKS)
-    .collect();
-    let sums: Vec<[f64; 2]> = generators
-        .into_par_iter()
-        .map(|mut rng| {
-            cancel::check_canceled();
-            let mut sums = [0.0; 2];
-            for _ in 0..CHUNK {
-                let tuple: Vec<&[i64]> =
-                    by_class.iter().map(|rows| &rows[rng.random_range(0..rows.len())][..]).collect();
-                let ways = match tuple[..] {
-                    [a, b, c] => ways_of_three([a, b, c]) as u64,
-                    _ => ways(&tuple),
-                };
-                if ways > 0 {
-                    let share = 1.0 / ways as f64;
-                    sums = [sums[0] + share, sums[1] + share * share];
-                }
+    });
+    let sums = parallel::map(generators.take(CHUNKS), |_, mut rng| {
+        let mut sums = [0.0; 2];
+        for _ in 0..CHUNK {
+            let tuple: Vec<&[i64]> =
+                by_class.iter().map(|rows| &rows[rng.random_range(0..rows.len())][..]).collect();
+            let ways = match tuple[..] {
+                [a, b, c] => ways_of_three([a, b, c]) as u64,
+                _ => ways(&tuple),
+            };
+            if ways > 0 {
+                let share = 1.0 / ways as f64;
+                sums = [sums[0] + share, sums[1] + share * share];
             }
-            sums
-        })
-        .collect();
+        }
+        sums
+    });
     let mean = |i: usize| sums.iter().map(|sums| sums[i]).sum::<f64>() / DRAWN as f64;
     let value = mean(0);
     let standard_error = Some(((mean(1) - value * value).max(0.0) / DRAWN as f64).sqrt());

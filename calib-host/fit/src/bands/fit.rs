@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::family::family;
 use super::steps::{Step, Steps};
 use crate::accessors::getters;
@@ -12,6 +10,7 @@ use crate::error::FitError;
 use crate::fit::{check_alpha, stated_alpha};
 use crate::guarantee::exact_interval;
 use crate::intervals::{LARGEST_LEVEL, nearest_edges};
+use crate::parallel;
 use crate::points::Points;
 use crate::stats::Interval;
 
@@ -154,12 +153,12 @@ fn cells(points: &(impl Points + ?Sized)) -> Result<Vec<Cell>, FitError> {
 fn intervals(cells: &[Cell], alpha: f64) -> Vec<Union> {
     let unions = family(cells.len());
     let level = (alpha / unions.len() as f64).min(LARGEST_LEVEL);
-    let union = |union: Range<usize>| {
+    let union = |_, union: Range<usize>| {
         let (rows, positives) =
             cells[union.clone()].iter().fold((0, 0), |sum, cell| (sum.0 + cell.rows, sum.1 + cell.positives));
         Union { cells: union, interval: exact_interval(positives, rows, level) }
     };
-    unions.into_par_iter().map(union).collect()
+    parallel::map(unions, union)
 }
 
 /// Returns for each cell the union with the highest value among those whose place is that cell or one before it; `None` if there is none.

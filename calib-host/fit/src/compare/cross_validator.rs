@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use calib_core::artifact::Reduction;
-use rayon::prelude::*;
 
 use super::compared::{CompareOptions, ComparedMethod, FailedMethod, PairedDifference, fits};
 use super::data::{Claim, CompareData, Contender};
 use super::prepared::{Fitted, Prepared};
 use crate::artifact::device_costs;
 use crate::assess::{EstimateWithInterval, ProperScore};
+use crate::parallel;
 
 /// The held-out losses of a method, and what a fit to all points is like.
 pub(super) struct Candidate {
@@ -76,7 +76,7 @@ impl CrossValidator<'_> {
         let named = contenders.iter().map(|(_, contender)| contender);
         let all = Prepared::new(Cow::Borrowed(self.points), named, self.options.bootstrap.seed);
         let whole: Vec<Result<Fitted, String>> =
-            contenders.par_iter().map(|(_, contender)| self.whole(&all, contender)).collect();
+            parallel::map(contenders, |_, (_, contender)| self.whole(&all, contender));
         drop(all);
         let places = match &self.held_out {
             HeldOut::Test(_) => 1,
@@ -116,8 +116,7 @@ impl CrossValidator<'_> {
     ) -> Vec<Option<Result<Vec<f64>, String>>> {
         let repeats = match &self.held_out {
             HeldOut::Test(test) => {
-                let losses = |(_, _, whole): &(_, _, Fitted)| Some(self.losses(test, whole, 0));
-                return fitted.par_iter().map(losses).collect();
+                return parallel::map(fitted, |_, (_, _, whole)| Some(self.losses(test, whole, 0)));
             }
             HeldOut::Parts(repeats) => repeats,
         };
@@ -128,17 +127,13 @@ impl CrossValidator<'_> {
         let mut losses = Vec::with_capacity(places * fitted.len());
         for some in parts.chunks(at_a_time) {
             let seed = self.options.bootstrap.seed;
-            let prepared: Vec<(u64, Prepared<'_>, CompareData)> = some
-                .par_iter()
-                .map(|&(place, (outside, inside))| {
-                    let named = fitted.iter().map(|method| method.1);
-                    let kept = Prepared::new(Cow::Owned(self.points.part(outside)), named, seed);
-                    (place as u64, kept, self.points.part(inside))
-                })
-                .collect();
-            let jobs: Vec<_> =
-                prepared.iter().flat_map(|part| fitted.iter().map(move |method| (part, method.1))).collect();
-            losses.par_extend(jobs.into_par_iter().map(|((place, kept, left_out), contender)| {
+            let prepared = parallel::map(some, |_, &(place, (outside, inside))| {
+                let named = fitted.iter().map(|method| method.1);
+                let kept = Prepared::new(Cow::Owned(self.points.part(outside)), named, seed);
+                (place as u64, kept, self.points.part(inside))
+            });
+            let jobs = prepared.iter().flat_map(|part| fitted.iter().map(move |method| (part, method.1)));
+            losses.extend(parallel::map(jobs, |_, ((place, kept, left_out), contender)| {
                 let fitted = self.fit(kept, contender);
                 let losses = fitted.and_then(|fitted| self.losses(left_out, &fitted, *place));
                 self.counted.one_more();

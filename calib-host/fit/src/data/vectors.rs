@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::error::DataError;
 use super::rows_digest::RowsDigest;
 use super::softmax::exp_differences;
+use crate::parallel;
 
 /// So many rows are worth a thread's while.
 const PART_ROWS: usize = 1 << 13;
@@ -109,14 +110,14 @@ impl Vectors {
 
     /// Returns the digest of the rows as they are, each with its label; rows beyond the last label do not count.
     pub fn rows_digest(&self, labels: &[i64]) -> RowsDigest {
-        let parts = self.values.par_chunks(PART_ROWS * self.classes).zip(labels.par_chunks(PART_ROWS));
-        let of_part = |(values, labels): (&[f32], &[i64])| {
+        let parts = self.values.chunks(PART_ROWS * self.classes).zip(labels.chunks(PART_ROWS));
+        let of_part = |_, (values, labels): (&[f32], &[i64])| {
             let rows = values.chunks_exact(self.classes);
             let words = rows.map(|row| row.iter().map(|&entry| (entry + 0.0).to_bits()));
             RowsDigest::of_vectors(words.zip(labels.iter().copied()))
         };
         let mut all = RowsDigest::default();
-        parts.map(of_part).collect::<Vec<_>>().into_iter().for_each(|part| all += part);
+        parallel::map(parts, of_part).into_iter().for_each(|part| all += part);
         all
     }
 

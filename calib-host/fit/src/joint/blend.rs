@@ -4,7 +4,6 @@ use calib_core::vector::ScalingInput;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 
 use super::rows::{Chunk, Rows};
 use super::scaling::{VectorScalingMethod, VectorScalingModel, rows};
@@ -12,6 +11,7 @@ use super::shape::Shape;
 use crate::binary::{ALONE, BlendWeight, Gain, exponential_weights};
 use crate::data::VectorData;
 use crate::error::VectorScalingError;
+use crate::parallel;
 use crate::stats::{CrossValidation, Seed, softmax};
 
 /// The parts of the cross-validation, if there are as many rows.
@@ -57,8 +57,8 @@ pub(super) fn fit(
     largest.check(data)?;
     let input = largest.input(data, true);
     let all = rows(data, input);
-    let fit_all = |(name, method): Candidate| Ok((name, method, fit_one(method, &all, input)?));
-    let fitted: Vec<Result<_, _>> = candidates(data.classes()).into_par_iter().map(fit_all).collect();
+    let fit_all = |_, (name, method): Candidate| Ok((name, method, fit_one(method, &all, input)?));
+    let fitted: Vec<Result<_, _>> = parallel::map(candidates(data.classes()), fit_all);
     let failed = fitted.iter().find_map(|fit| fit.as_ref().err().cloned());
     let fitted: Vec<_> = fitted.into_iter().filter_map(Result::ok).collect();
 
@@ -66,11 +66,11 @@ pub(super) fn fit(
     let division = CrossValidation { folds: FOLDS.min(judged.len()), seed };
     let parts = division.parts(judged.len());
     let parts: Vec<_> = parts.map(|(kept, left_out)| (judged.part(kept), judged.part(left_out))).collect();
-    let in_folds = |(_, method, _): &(_, Option<VectorScalingMethod>, _)| {
-        let of_fold = |(kept, _): &(Rows, Rows)| fit_one(*method, kept, input).ok();
-        parts.par_iter().map(of_fold).collect::<Option<Vec<_>>>()
+    let in_folds = |_, (_, method, _): &(_, Option<VectorScalingMethod>, _)| {
+        let of_fold = |_, (kept, _): &(Rows, Rows)| fit_one(*method, kept, input).ok();
+        parallel::map(&parts, of_fold).into_iter().collect::<Option<Vec<_>>>()
     };
-    let folds: Vec<Option<Vec<VectorScalingModel>>> = fitted.par_iter().map(in_folds).collect();
+    let folds: Vec<Option<Vec<VectorScalingModel>>> = parallel::map(&fitted, in_folds);
     let error = |models: &Option<Vec<VectorScalingModel>>| {
         let of_folds = models.as_ref()?.iter().zip(&parts);
         Some(of_folds.flat_map(|(model, (_, left_out))| squared_errors(model, left_out)).sum())
@@ -158,7 +158,7 @@ fn mean<'m>(models: impl Iterator<Item = (&'m VectorScalingModel, f64)>) -> Vect
 /// The squared distance of each row's probabilities from its label.
 fn squared_errors(model: &VectorScalingModel, rows: &Rows) -> Vec<f64> {
     let (shape, parameters, classes) = (model.shape(), model.parameters(), rows.classes());
-    let of_chunk = |chunk: Chunk<'_>| -> Vec<f64> {
+    let of_chunk = |_, chunk: Chunk<'_>| -> Vec<f64> {
         let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
         let mut errors = Vec::with_capacity(chunk.labels.len());
         for block in chunk.blocks() {
@@ -173,7 +173,7 @@ fn squared_errors(model: &VectorScalingModel, rows: &Rows) -> Vec<f64> {
         }
         errors
     };
-    rows.chunks().flat_map_iter(of_chunk).collect()
+    parallel::map(rows.chunks(), of_chunk).concat()
 }
 
 #[cfg(test)]

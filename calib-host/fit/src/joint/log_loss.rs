@@ -1,12 +1,12 @@
 //! The log-loss of scaling a vector, as a function of the parameters.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
-use rayon::prelude::*;
 
 use super::preconditioner::Preconditioner;
 use super::product::{Number, add_outer};
 use super::rows::{Chunk, Rows, add_to};
 use super::shape::Shape;
+use crate::parallel;
 use crate::stats::{Convex, softmax};
 
 /// The off-diagonal and intercept regularization of a matrix (Kull et al. 2019, section 4): to the mean log-loss are
@@ -130,7 +130,7 @@ impl<'a> LogLoss<'a> {
         }
         let classes = self.rows.classes();
         // The least and the largest lead of a label over the best of the other classes.
-        let of_chunk = |chunk: Chunk<'_>| {
+        let of_chunk = |_, chunk: Chunk<'_>| {
             let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let mut ends = (f64::INFINITY, f64::NEG_INFINITY);
             for block in chunk.blocks() {
@@ -147,8 +147,8 @@ impl<'a> LogLoss<'a> {
             ends
         };
         let least_and_most = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
-        let (least, most) =
-            self.rows.chunks().map(of_chunk).reduce(|| (f64::INFINITY, f64::NEG_INFINITY), least_and_most);
+        let ends = parallel::map(self.rows.chunks(), of_chunk).into_iter();
+        let (least, most) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), least_and_most);
         least >= 0.0 && most > 0.0
     }
 
@@ -232,8 +232,8 @@ fn varying(moments: &DMatrix<f64>) -> Option<DMatrix<f64>> {
 
 impl LogLoss<'_> {
     /// The rows in pieces, with their probabilities at the point last moved to.
-    fn chunks_with_probs(&self) -> impl IndexedParallelIterator<Item = (Chunk<'_>, &[f32])> {
-        self.rows.chunks().zip(self.probs.par_chunks(self.rows.piece_rows() * self.rows.classes()))
+    fn chunks_with_probs(&self) -> impl Iterator<Item = (Chunk<'_>, &[f32])> {
+        self.rows.chunks().zip(self.probs.chunks(self.rows.piece_rows() * self.rows.classes()))
     }
 
     /// The product of the Hessian of the rows' log-losses, summed, and a direction.
@@ -245,7 +245,7 @@ impl LogLoss<'_> {
         let of_entry = |(at, &entry): (usize, &f64)| if at < weights { factor * entry } else { entry };
         let direction: Vec<T> =
             direction.iter().enumerate().map(|entry| T::nearest(of_entry(entry))).collect();
-        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
+        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &[f32])| {
             let len = chunk.block_len();
             let (mut features, mut change) = (Vec::with_capacity(len), vec![T::zero(); len]);
             let (mut of_block, mut product) = (vec![T::zero(); direction.len()], vec![0.0; direction.len()]);
@@ -272,7 +272,7 @@ impl LogLoss<'_> {
             product
         };
         let mut product = vec![0.0; direction.len()];
-        for of_chunk in self.chunks_with_probs().map(of_chunk).collect::<Vec<_>>() {
+        for of_chunk in parallel::map(self.chunks_with_probs(), of_chunk) {
             add_to(&mut product, &of_chunk);
         }
         product[..weights].iter_mut().for_each(|entry| *entry *= factor);
@@ -284,7 +284,7 @@ impl Convex for LogLoss<'_> {
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64 {
         let (shape, rows, classes) = (self.shape, self.rows, self.rows.classes());
         let n = rows.len() as f64;
-        let of_chunk = |(chunk, probs): (Chunk<'_>, &mut [f32])| {
+        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &mut [f32])| {
             let len = chunk.block_len();
             let (mut features, mut scaled) = (Vec::with_capacity(len), vec![0.0; len]);
             let (mut loss, mut gradient) = (0.0, vec![0.0; at.len()]);
@@ -301,8 +301,8 @@ impl Convex for LogLoss<'_> {
             }
             (loss, gradient)
         };
-        let pieces = rows.chunks().zip(self.probs.par_chunks_mut(rows.piece_rows() * classes));
-        let of_pieces: Vec<(f64, Vec<f64>)> = pieces.map(of_chunk).collect();
+        let pieces = rows.chunks().zip(self.probs.chunks_mut(rows.piece_rows() * classes));
+        let of_pieces = parallel::map(pieces, of_chunk);
         gradient.fill(0.0);
         let mut sum = 0.0;
         for (loss, of_chunk) in of_pieces {
@@ -348,7 +348,7 @@ impl Convex for LogLoss<'_> {
     /// masks a class moves far, and moves no prediction.
     fn reach(&self, step: &[f64]) -> f64 {
         let classes = self.rows.classes();
-        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
+        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &[f32])| {
             let (mut features, mut change) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let span = |(change, probs): (&[f64], &[f32])| {
                 let possible = change.iter().zip(probs).filter(|&(_, &prob)| prob > 0.0);
@@ -368,6 +368,6 @@ impl Convex for LogLoss<'_> {
             }
             reach
         };
-        self.chunks_with_probs().map(of_chunk).reduce(|| 0.0, f64::max)
+        parallel::map(self.chunks_with_probs(), of_chunk).into_iter().fold(0.0, f64::max)
     }
 }

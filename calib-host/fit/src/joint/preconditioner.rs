@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::product::add_outer;
 use super::rows::{Rows, add_to};
 use super::shape::Shape;
-use crate::cancel;
+use crate::parallel;
 
 /// The Hessian or a part of it, factored. It speeds up a minimization, and does not change where that ends.
 pub(crate) enum Preconditioner {
@@ -43,8 +43,8 @@ impl Preconditioner {
     /// The diagonal at some probabilities, for a temperature or a diagonal.
     pub(crate) fn entries(shape: Shape, rows: &Rows, probs: &[f32], penalties: &[f64]) -> Self {
         let (n, classes) = (rows.len() as f64, rows.classes());
-        let pieces = rows.chunks().zip(probs.par_chunks(rows.piece_rows() * classes));
-        let of_pieces = pieces.map(|(chunk, probs)| {
+        let pieces = rows.chunks().zip(probs.chunks(rows.piece_rows() * classes));
+        let of_pieces = parallel::map(pieces, |_, (chunk, probs)| {
             let (mut features, mut entries) = (Vec::new(), vec![0.0; penalties.len()]);
             for (block, probs) in chunk.blocks().zip(probs.chunks(chunk.block_len())) {
                 block.write_features(&mut features);
@@ -67,7 +67,7 @@ impl Preconditioner {
             entries
         });
         let mut entries = penalties.to_vec();
-        for of_chunk in of_pieces.collect::<Vec<_>>() {
+        for of_chunk in of_pieces {
             add_to(&mut entries, &of_chunk);
         }
         Self::Entries(entries)
@@ -91,8 +91,7 @@ impl Preconditioner {
         let place = |class: usize, entry: usize| {
             if entry < classes { class * classes + entry } else { classes * classes + class }
         };
-        let of_part = |some: &[usize]| {
-            cancel::check_canceled();
+        let of_part = |_, some: &[usize]| {
             let mut sum = vec![0.0; parameters * parameters];
             let mut own = vec![0.0; classes * len * len];
             let mut products = Vec::new();
@@ -114,9 +113,9 @@ impl Preconditioner {
             }
             (sum, own)
         };
-        let parts = some.par_chunks(some.len().div_ceil(MOST_PARTS)).map(of_part);
+        let parts = parallel::map(some.chunks(some.len().div_ceil(MOST_PARTS)), of_part);
         let (mut sum, mut own) = (vec![0.0; parameters * parameters], vec![0.0; classes * len * len]);
-        for part in parts.collect::<Vec<_>>() {
+        for part in parts {
             add_to(&mut sum, &part.0);
             add_to(&mut own, &part.1);
         }
@@ -148,8 +147,7 @@ impl Preconditioner {
         let classes = rows.classes();
         let (weights, intercepts) = penalties.split_at(classes * classes);
         let by_class = Curved::by_class(rows, probs);
-        let factored = by_class.par_iter().enumerate().map(|(class, curved)| {
-            cancel::check_canceled();
+        let factored = parallel::map(by_class, |class, curved| {
             let own = weights[class * classes..][..classes].iter().copied().chain([intercepts[class]]);
             let mut block = curved.moments(rows, probs, class) + moments * (curved.rest / rows.len() as f64);
             let ridge = f64::MIN_POSITIVE.sqrt();
@@ -159,7 +157,7 @@ impl Preconditioner {
             }
             Cholesky::new(block)
         });
-        factored.collect::<Option<_>>().map_or(Self::Identity, Self::Blocks)
+        factored.into_iter().collect::<Option<_>>().map_or(Self::Identity, Self::Blocks)
     }
 
     /// Divides a direction.
@@ -205,8 +203,7 @@ struct Curved {
 impl Curved {
     fn by_class(rows: &Rows, probs: &[f32]) -> Vec<Self> {
         let (classes, piece_rows) = (rows.classes(), rows.piece_rows());
-        let pieces = probs.par_chunks(piece_rows * classes).enumerate();
-        let of_chunk = |(chunk, probs): (usize, &[f32])| {
+        let of_chunk = |chunk, probs: &[f32]| {
             let mut by_class = vec![Self::default(); classes];
             for (row, probs) in (chunk * piece_rows..).zip(probs.chunks_exact(classes)) {
                 for (curved, &prob) in by_class.iter_mut().zip(probs) {
@@ -221,7 +218,7 @@ impl Curved {
             by_class
         };
         let mut all = vec![Self::default(); classes];
-        for by_class in pieces.map(of_chunk).collect::<Vec<_>>() {
+        for by_class in parallel::map(probs.chunks(piece_rows * classes), of_chunk) {
             for (all, curved) in all.iter_mut().zip(by_class) {
                 all.rows.extend(curved.rows);
                 all.rest += curved.rest;

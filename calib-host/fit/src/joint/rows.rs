@@ -1,7 +1,6 @@
 //! Labeled features of whole vectors, in pieces for several processors.
 
-use crate::cancel;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A piece has at least so many rows, which are worth a thread's while.
 const PIECE_ROWS: usize = 256;
@@ -80,8 +79,9 @@ impl Rows {
     /// The largest distance of a feature from 0.
     pub(crate) fn largest(&self) -> f64 {
         let of_chunk =
-            |chunk: Chunk<'_>| chunk.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
-        f64::from(self.chunks().map(of_chunk).reduce(|| 0.0, f32::max)) * self.factor.abs()
+            |_, chunk: Chunk<'_>| chunk.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
+        let largest = parallel::map(self.chunks(), of_chunk).into_iter().fold(0.0, f32::max);
+        f64::from(largest) * self.factor.abs()
     }
 
     /// The number of rows of every piece but the last.
@@ -90,24 +90,23 @@ impl Rows {
     }
 
     /// The pieces in their order.
-    pub(crate) fn chunks(&self) -> impl IndexedParallelIterator<Item = Chunk<'_>> {
+    pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = Chunk<'_>> {
         let rows = self.piece_rows();
-        let features = self.features.par_chunks(rows * self.classes);
-        features.zip(self.labels.par_chunks(rows)).map(|(features, labels)| {
-            cancel::check_canceled();
-            Chunk { features, factor: self.factor, labels, classes: self.classes }
-        })
+        let features = self.features.chunks(rows * self.classes);
+        let chunk =
+            |(features, labels)| Chunk { features, factor: self.factor, labels, classes: self.classes };
+        features.zip(self.labels.chunks(rows)).map(chunk)
     }
 
     /// Adds what `add` adds to `len` sums for each piece.
     pub(crate) fn sums(&self, len: usize, add: impl Fn(Chunk<'_>, &mut [f64]) + Sync) -> Vec<f64> {
-        let of_chunk = |chunk| {
+        let of_chunk = |_, chunk| {
             let mut sums = vec![0.0; len];
             add(chunk, &mut sums);
             sums
         };
         let mut all = vec![0.0; len];
-        for sums in self.chunks().map(of_chunk).collect::<Vec<_>>() {
+        for sums in parallel::map(self.chunks(), of_chunk) {
             add_to(&mut all, &sums);
         }
         all

@@ -8,6 +8,7 @@ use super::rows::{Chunk, Rows};
 use super::shape::Shape;
 use crate::data::{VectorData, VectorKind};
 use crate::error::VectorScalingError;
+use crate::parallel;
 use crate::stats::{CLIP, End, approach, minimize, softmax};
 
 /// From this many rows on, and this many for each parameter, every 16th row serves to find where to start.
@@ -238,7 +239,7 @@ impl VectorScalingModel {
     /// The log-loss of rows, summed.
     pub(crate) fn log_loss(&self, rows: &Rows) -> f64 {
         let (shape, parameters) = (self.shape(), self.parameters());
-        let of_chunk = |chunk: Chunk<'_>| -> f64 {
+        let of_chunk = |_, chunk: Chunk<'_>| -> f64 {
             let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let loss = |(row, &label): (&mut [f64], &u16)| {
                 softmax(row);
@@ -252,7 +253,7 @@ impl VectorScalingModel {
             };
             chunk.blocks().map(of_block).sum()
         };
-        rows.chunks().map(of_chunk).collect::<Vec<_>>().iter().sum()
+        parallel::map(rows.chunks(), of_chunk).into_iter().sum()
     }
 
     /// The weights and then the intercepts.

@@ -1,7 +1,5 @@
 //! Order statistics, counts and groups of packed points, by passes that count them.
 
-use rayon::prelude::*;
-
 use super::group::Group;
 use super::packed::{self, BUCKET_LEN, BUCKETS, Packed};
 use super::passes::{Passes, mean_of};
@@ -9,6 +7,7 @@ use super::radix::sort_run;
 use super::{Groups, Points, Ranked, Walk};
 use crate::cancel;
 use crate::error::FitError;
+use crate::parallel;
 
 /// A run is cut when it has so many points: few enough to be sorted in a cache.
 const RUN_POINTS: u64 = 1 << 18;
@@ -134,12 +133,11 @@ impl<P: Passes> Counted<P> {
         let gathered = self.gather(&runs)?;
         // The runs hold a copy of the points, and sorting takes room.
         drop(self);
-        let sorted = |(mut gathered, run): (Gathered, &Run)| {
-            cancel::check_canceled();
+        let sorted = |_, (mut gathered, run): (Gathered, &Run)| {
             gathered.sort();
             gathered.into_points(run)
         };
-        let sorted: Vec<_> = gathered.into_par_iter().zip(&runs).map(sorted).collect();
+        let sorted = parallel::map(gathered.into_iter().zip(&runs), sorted);
         Ok(sorted.into_iter().filter(|run| !run.is_empty()).collect())
     }
 }
@@ -167,9 +165,7 @@ fn map_gathered<T: Send>(
     map: &(dyn Fn(usize, &mut Groups<'_>) -> T + Sync),
     results: &mut Vec<T>,
 ) {
-    let mapped = gathered.into_par_iter().zip(runs).enumerate();
-    results.par_extend(mapped.map(|(index, (mut gathered, run))| {
-        cancel::check_canceled();
+    results.extend(parallel::map(gathered.into_iter().zip(runs), |index, (mut gathered, run)| {
         gathered.sort();
         map(first + index, &mut gathered.groups(run))
     }));
@@ -364,7 +360,7 @@ impl<P: Passes> Points for Counted<P> {
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
         for batch in batches(&self.runs(), P::BUDGET_LEN_BYTES.min(WALK_LEN_BYTES)) {
             let mut gathered = self.gather(batch)?;
-            gathered.par_iter_mut().for_each(Gathered::sort);
+            parallel::map(&mut gathered, |_, gathered| gathered.sort());
             for (gathered, run) in gathered.iter().zip(batch) {
                 cancel::check_canceled();
                 gathered.groups(run).try_for_each(&mut *visit)?;

@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use calib_core::Score;
-use rayon::prelude::*;
 
 use super::packed::{self, Packed, pack};
 use crate::cancel;
 use crate::error::FitError;
+use crate::parallel;
 use crate::stats::{Sums, mean};
 
 /// Packed points in no order, which can be passed over again and again.
@@ -121,8 +121,8 @@ fn fold_packed<L: Sync, T: Send>(
     (new, add, merge): Sum<'_, T>,
 ) -> T {
     let part_len = part_len(scores.len());
-    let parts = scores.par_chunks(part_len).zip(labels.par_chunks(part_len));
-    let sum_part = |(scores, labels): (&[f32], &[L])| {
+    let parts = scores.chunks(part_len).zip(labels.chunks(part_len));
+    let sum_part = |_, (scores, labels): (&[f32], &[L])| {
         let mut sum = new();
         let mut packed = [0; 1 << 12];
         for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
@@ -133,7 +133,7 @@ fn fold_packed<L: Sync, T: Send>(
         }
         sum
     };
-    merged(parts.map(sum_part), new, merge)
+    parallel::merge(parallel::map(parts, sum_part), merge).unwrap_or_else(new)
 }
 
 /// How parts are summed: see [`Passes::fold`].
@@ -159,19 +159,6 @@ fn part_len(len: usize) -> usize {
     len.div_ceil(rayon::current_num_threads()).max(1 << 14)
 }
 
-/// Merges the sums of parts on all processors; a `new` sum if there are none.
-pub(super) fn merged<T: Send>(
-    sums: impl ParallelIterator<Item = T>,
-    new: &(dyn Fn() -> T + Sync),
-    merge: &(dyn Fn(&mut T, T) + Sync),
-) -> T {
-    let sum = sums.reduce_with(|mut sum, other| {
-        merge(&mut sum, other);
-        sum
-    });
-    sum.unwrap_or_else(new)
-}
-
 impl Passes for [Packed] {
     /// As much as there is: the points themselves are in memory.
     const BUDGET_LEN_BYTES: u64 = u64::MAX;
@@ -183,7 +170,7 @@ impl Passes for [Packed] {
         add: &(dyn Fn(&mut T, &[Packed]) + Sync),
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
-        let sum_part = |part: &[Packed]| {
+        let sum_part = |_, part: &[Packed]| {
             let mut sum = new();
             for points in part.chunks(cancel::ROWS) {
                 cancel::check_canceled();
@@ -191,7 +178,7 @@ impl Passes for [Packed] {
             }
             sum
         };
-        let parts = self.par_chunks(part_len(self.len()));
-        Ok(merged(parts.map(sum_part), new, merge))
+        let parts = self.chunks(part_len(self.len()));
+        Ok(parallel::merge(parallel::map(parts, sum_part), merge).unwrap_or_else(new))
     }
 }

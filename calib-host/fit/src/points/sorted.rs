@@ -2,15 +2,14 @@
 
 use std::iter;
 
-use rayon::prelude::*;
-
 use super::counted::Counted;
 use super::group::Group;
 use super::packed::{self, Packed};
-use super::passes::{Passes, mean_of, merged};
+use super::passes::{Passes, mean_of};
 use super::{Groups, Points, Ranked};
 use crate::cancel;
 use crate::error::FitError;
+use crate::parallel;
 
 const IN_MEMORY: &str = "points in memory are read without a fault";
 /// How many neighboring points at most are counted to answer a question.
@@ -36,7 +35,7 @@ impl Sorted {
     /// Sorts points in memory that are counted.
     pub(crate) fn of(points: Counted<impl Passes>) -> Self {
         let runs = points.into_sorted_runs().expect(IN_MEMORY);
-        let below_blocks: Vec<Vec<u64>> = runs.par_iter().map(|run| below_blocks(run)).collect();
+        let below_blocks: Vec<Vec<u64>> = parallel::map(&runs, |_, run| below_blocks(run));
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);
         below.push(sum);
@@ -64,11 +63,7 @@ impl Sorted {
 
     /// Maps the points of each run, in order.
     pub(crate) fn map_points<T: Send>(&self, map: impl Fn(&[Packed]) -> T + Sync) -> Vec<T> {
-        let checked = |run: &Vec<Packed>| {
-            cancel::check_canceled();
-            map(run)
-        };
-        self.runs.par_iter().map(checked).collect()
+        parallel::map(&self.runs, |_, run| map(run))
     }
 
     /// The number of points.
@@ -118,7 +113,7 @@ impl Passes for Sorted {
         add: &(dyn Fn(&mut T, &[Packed]) + Sync),
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
-        let part = |runs: &[Vec<Packed>]| {
+        let part = |_, runs: &[Vec<Packed>]| {
             let mut sum = new();
             for run in runs {
                 cancel::check_canceled();
@@ -126,8 +121,8 @@ impl Passes for Sorted {
             }
             sum
         };
-        let parts = self.runs.par_chunks(self.runs.len().div_ceil(rayon::current_num_threads()).max(1));
-        Ok(merged(parts.map(part), new, merge))
+        let parts = self.runs.chunks(self.runs.len().div_ceil(rayon::current_num_threads()).max(1));
+        Ok(parallel::merge(parallel::map(parts, part), merge).unwrap_or_else(new))
     }
 }
 
@@ -175,8 +170,7 @@ impl Points for Sorted {
         &self,
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        let runs = self.runs.par_iter().enumerate();
-        Ok(runs.map(|(number, run)| map(number, &mut groups(run))).collect())
+        Ok(parallel::map(&self.runs, |number, run| map(number, &mut groups(run))))
     }
 
     fn map_runs_in_order<T: Send>(
@@ -185,7 +179,7 @@ impl Points for Sorted {
         mut take: impl FnMut(T) -> Result<(), FitError>,
     ) -> Result<(), FitError> {
         for runs in self.runs.chunks(rayon::current_num_threads()) {
-            let results: Vec<T> = runs.par_iter().map(|run| map(&mut groups(run))).collect();
+            let results = parallel::map(runs, |_, run| map(&mut groups(run)));
             results.into_iter().try_for_each(&mut take)?;
         }
         Ok(())

@@ -1,15 +1,14 @@
 //! Fitting a binary method to each problem of a reduction.
 
 use calib_core::artifact::{Reduction, Theorem};
-use rayon::prelude::*;
 
 use super::options::ReductionOptions;
 use super::problems::Problems;
 use crate::binary::{BinaryMethod, Blend, Model, Shared};
-use crate::cancel;
 use crate::error::{FitError, UnfittedReason};
 use crate::fit::{Fit, FittedTable, Unfitted, check_alpha, stated_alpha};
 use crate::guarantee::{Guarantee, gr22_theorem1, gr22_theorem2};
+use crate::parallel;
 use crate::points::{Points, group};
 
 /// Fits a binary calibrator to each binary problem of a reduction (Gupta and Ramdas 2022, Algorithm 5). The
@@ -64,8 +63,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let terms = Terms::of(problems, options, stated);
     let shared = shared(problems, &methods)?;
     let together = together(problems, &methods, options)?;
-    let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
-        cancel::check_canceled();
+    let fit_table = |table, method: &Option<BinaryMethod>| {
         if let Some(model) = together.as_ref().filter(|_| method.is_none() && problems.table_len(table) > 0) {
             return Ok(Ok(FittedTable::bare(model.clone(), problems.table_len(table) as u64)));
         }
@@ -79,7 +77,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             FittedTable::new(model, n, &facts, papers_epsilon, (all_bins, stated))
         }))
     };
-    let fitted: Vec<Result<_, FitError>> = methods.par_iter().enumerate().map(fit_table).collect();
+    let fitted: Vec<Result<_, FitError>> = parallel::map(&methods, fit_table);
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, fitted) in fitted.into_iter().enumerate() {
         match fitted? {
@@ -155,14 +153,14 @@ impl Terms {
 /// What the blends of several tables share: of predicted classes and of groups, whose scores mean alike.
 fn shared(problems: &Problems, methods: &[Option<BinaryMethod>]) -> Result<Vec<Shared>, FitError> {
     let are_alike = matches!(problems.reduction(), Reduction::TopLabel | Reduction::Binary);
-    let folds = |(table, method): (usize, &Option<BinaryMethod>)| match method {
+    let folds = |table, method: &Option<BinaryMethod>| match method {
         Some(BinaryMethod::Blend(blend)) if are_alike => Some(match problems.table(table).counted() {
             Some(points) => blend.folds(&points),
             None => blend.folds(&problems.table(table).groups()[..]),
         }),
         _ => None,
     };
-    let tables: Vec<_> = methods.par_iter().enumerate().filter_map(folds).collect::<Result<_, _>>()?;
+    let tables = parallel::map(methods, folds).into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
     if tables.len() < 2 { Ok(Vec::new()) } else { Blend::shared(&tables, problems.scores()) }
 }
 

@@ -37,12 +37,13 @@ const CORE: [&str; 12] = [
     "wire",
 ];
 /// The same of calib-fit.
-const FIT: [&str; 28] = [
+const FIT: [&str; 29] = [
     "given",
     "accessors",
     "names",
     "options_error",
     "cancel",
+    "parallel",
     "stats",
     "error",
     "points",

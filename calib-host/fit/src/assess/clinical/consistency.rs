@@ -3,12 +3,11 @@
 use rand::RngExt;
 use rand_distr::{Binomial, Distribution};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::distinct::Distinct;
 use crate::assess::Bootstrap;
-use crate::cancel;
+use crate::parallel;
 use crate::points::{Group, isotonic_blocks};
 
 /// Labels are drawn for at most so many probabilities: above that number neighbors are pooled, for the band alone.
@@ -35,8 +34,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
     let groups = distinct.pooled(DRAWN);
     let wanted = groups.len().min(PLACES);
     let places: Vec<usize> = (0..wanted).map(|i| i * (groups.len() - 1) / (wanted - 1).max(1)).collect();
-    let draw = |mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
-        cancel::check_canceled();
+    let draw = |_, mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
         let drawn: Vec<Group> = groups
             .iter()
             .map(|group| Group { positives: positives(group.n, group.score, &mut rng), ..*group })
@@ -48,7 +46,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
         };
         places.iter().map(at).collect()
     };
-    let curves: Vec<Vec<f64>> = resampling.generators().into_par_iter().map(draw).collect();
+    let curves: Vec<Vec<f64>> = parallel::map(resampling.generators(), draw);
     let band = |(i, &place): (usize, &usize)| {
         let at = curves.iter().map(|curve| curve[i]).collect();
         let interval = resampling.percentiles(at).expect("every curve has a value everywhere");

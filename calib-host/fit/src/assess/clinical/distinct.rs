@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::assess::Prediction;
 use crate::cancel;
+use crate::parallel;
 use crate::points::{Group, Groups, Sorted, SpillVec};
 
 /// A part of groups has so many of them; parts of points are the runs that these are sorted in.
@@ -130,7 +131,7 @@ impl<'p> Distinct<'p> {
     /// The groups that these ascending numbers belong to, where each group has so many numbers, and so many are below a part.
     fn at(&self, wanted: &[u64], below: fn(&Below) -> u64, of_group: fn(&Group) -> u64) -> Vec<Group> {
         let part = |number: &u64| self.below.partition_point(|part| below(part) <= *number) - 1;
-        let of_part = |wanted: &[u64]| {
+        let of_part = |_, wanted: &[u64]| {
             let place = part(&wanted[0]);
             let (mut passed, mut found) = (below(&self.below[place]), Vec::with_capacity(wanted.len()));
             self.part(place, |groups| {
@@ -142,8 +143,7 @@ impl<'p> Distinct<'p> {
             });
             found
         };
-        let by_part: Vec<&[u64]> = wanted.chunk_by(|a, b| part(a) == part(b)).collect();
-        by_part.into_par_iter().flat_map_iter(of_part).collect()
+        parallel::map(wanted.chunk_by(|a, b| part(a) == part(b)), of_part).concat()
     }
 
     fn parts(&self) -> usize {
@@ -177,7 +177,7 @@ impl<'p> Distinct<'p> {
 
     /// Maps parts of them, which ascend, on all cores.
     pub(super) fn map<T: Send>(&self, map: impl Fn(&mut Groups<'_>) -> T + Sync) -> Vec<T> {
-        (0..self.parts()).into_par_iter().map(|number| self.part(number, &map)).collect()
+        parallel::map_range(self.parts(), |number| self.part(number, &map))
     }
 
     /// Maps parts of them on all cores, and takes the results in order, before many of them are there.
@@ -188,7 +188,7 @@ impl<'p> Distinct<'p> {
     ) {
         let numbers: Vec<usize> = (0..self.parts()).collect();
         for some in numbers.chunks(PARTS_A_CORE * rayon::current_num_threads()) {
-            let mapped: Vec<T> = some.par_iter().map(|&number| self.part(number, &map)).collect();
+            let mapped = parallel::map(some, |_, &number| self.part(number, &map));
             mapped.into_iter().for_each(&mut take);
         }
     }

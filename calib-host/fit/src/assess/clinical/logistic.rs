@@ -1,12 +1,11 @@
 //! Logistic regression of counted labels on a few predictors, with profile likelihoods.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-use rayon::prelude::*;
 
 use super::logit_row::LogitRow;
 use super::logits::Logits;
 use super::quadrature::{NODES, Quadrature};
-use crate::cancel;
+use crate::parallel;
 use crate::stats::Interval;
 
 /// Threads share out chunks of so many points; the sums over chunks are added in order.
@@ -117,11 +116,9 @@ fn estimate_of<const W: usize>(
 ) -> (Option<Estimate<W>>, bool) {
     let rows = rows(quadrature, predictors);
     let at = |coefficients: &[f64; W]| {
-        let sum = |rows: &[Row<W>]| {
-            cancel::check_canceled();
-            rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row))
-        };
-        Likelihood::sum(rows.par_chunks(CHUNK).map(sum).collect())
+        let sum =
+            |_, rows: &[Row<W>]| rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row));
+        Likelihood::sum(parallel::map(rows.chunks(CHUNK), sum))
     };
     let found = Logistic { at: &at, sizes: sizes(&rows) }.answer(question);
     // Whether the logit with these coefficients moves little within every bin.

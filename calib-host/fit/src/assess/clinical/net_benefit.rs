@@ -1,12 +1,11 @@
 //! Decision curves (Vickers and Elkin 2006).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::consistency::positives;
 use crate::assess::{Bootstrap, Prediction};
-use crate::cancel;
+use crate::parallel;
 use crate::points::Group;
 use crate::stats::{Clusters, Interval, Units};
 
@@ -126,11 +125,8 @@ pub(super) fn net_benefit_intervals(
         return bootstrap.intervals(&units, resampled, |_| true);
     }
     let n = predictions.len() as u64;
-    let draw = |mut rng: Xoshiro256PlusPlus| {
-        cancel::check_canceled();
-        benefits(&redrawn(cells, n, &mut rng))
-    };
-    let draws: Vec<Vec<f64>> = bootstrap.generators().into_par_iter().map(draw).collect();
+    let draw = |_, mut rng: Xoshiro256PlusPlus| benefits(&redrawn(cells, n, &mut rng));
+    let draws: Vec<Vec<f64>> = parallel::map(bootstrap.generators(), draw);
     let at = |i: usize| bootstrap.percentiles(draws.iter().map(|draw| draw[i]).collect());
     (0..thresholds.len()).map(at).collect()
 }

@@ -13,6 +13,7 @@ use crate::binary::{BinaryMethod, Model, ScalingMethod, ScalingModel};
 use crate::cancel;
 use crate::data::{BinaryData, RowGroups};
 use crate::fit::fit_binary;
+use crate::parallel;
 use crate::stats::{Clusters, Seed, logit};
 
 /// A bin within which labels are dealt out has at least so many rows, if there are as many.
@@ -117,7 +118,7 @@ pub fn test_equal_calibration(
     // About equal numbers of rows in every stretch, and a generator for each.
     let stretch_of = |run: &Range<usize>| run.start * STRETCHES / rows.len();
     let stretches: Vec<&[Range<usize>]> = runs.chunk_by(|a, b| stretch_of(a) == stretch_of(b)).collect();
-    let of_stretch = |(stretch, mut rng): (&&[Range<usize>], Xoshiro256PlusPlus)| {
+    let of_stretch = |_, (stretch, mut rng): (&&[Range<usize>], Xoshiro256PlusPlus)| {
         let mut counts = Counts::new(deals, count);
         for run in *stretch {
             cancel::check_canceled();
@@ -126,7 +127,7 @@ pub fn test_equal_calibration(
         counts.squares()
     };
     let streams = generators(seed, stretches.len());
-    let squares: Vec<Vec<f64>> = stretches.par_iter().zip(streams).map(of_stretch).collect();
+    let squares: Vec<Vec<f64>> = parallel::map(stretches.iter().zip(streams), of_stretch);
     let statistic = |deal: usize| squares.iter().map(|of_stretch| of_stretch[deal]).sum::<f64>();
     let found = statistic(0);
     // What is equal except for rounding counts as large.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::function::{Function, Shape};
 use crate::binary::scaling::ScalingModel;
 use crate::error::FitError;
+use crate::parallel;
 use crate::points::{Group, Points, sample, split_groups, totals};
 use crate::stats::{ScoreKind, Seed};
 
@@ -108,7 +108,7 @@ impl Shared {
                 kind,
             )
         };
-        let outside = (0..FOLDS).into_par_iter().map(|fold| function(Some(fold)));
+        let outside = parallel::map_range(FOLDS, |fold| function(Some(fold))).into_iter();
         let outside = outside.collect::<Result<Option<Vec<Function>>, FitError>>()?;
         Ok(outside.zip(function(None)?).map(|(outside, whole)| Self { name, shape, outside, whole }))
     }
@@ -167,8 +167,8 @@ pub(super) fn weigh(
             fitted.push((name, shape, function));
         }
     }
-    let probs = fitted.par_iter().map(|(_, shape, _)| held_out_probs(*shape, &folds, kind));
-    let mut probs = probs.collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
+    let probs = parallel::map(&fitted, |_, (_, shape, _)| held_out_probs(*shape, &folds, kind));
+    let mut probs = probs.into_iter().collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
     let mut priors: Vec<f64> = fitted.iter().map(|(_, shape, _)| shape.prior()).collect();
     if folds.len() == FOLDS {
         priors.extend(shared.iter().map(|shared| shared.shape.prior_of_all()));

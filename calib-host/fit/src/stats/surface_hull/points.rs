@@ -1,9 +1,8 @@
 //! The points of the ROC surface of three classes, as counts, and their convex hull.
 
-use rayon::prelude::*;
-
 use super::hull::Hull;
 use crate::cancel;
+use crate::parallel;
 use crate::stats::CountTree;
 
 /// Up to so many lines all are looked at. The time grows with their square.
@@ -77,8 +76,7 @@ const OFFSETS: [&[i64]; 2] = [&[-3, -1, 1, 3], &[-2, 2]];
 ///
 /// If a class has no rows, or more than 2^32.
 pub(crate) fn surface_hull(rows: &Rows) -> SurfaceHull {
-    let parts: Vec<(Vec<[i64; 3]>, bool)> =
-        (0..3).into_par_iter().map(|pivot| around_crossings(rows, pivot)).collect();
+    let parts = parallel::map_range(3, |pivot| around_crossings(rows, pivot));
     let is_exact = parts.iter().all(|part| part.1);
     let [a, b, c] = std::array::from_fn(|class| rows[class].len() as i64);
     let frame = [[0, 0, 0], [a, 0, 0], [0, b, 0], [0, 0, c]];
