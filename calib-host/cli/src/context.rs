@@ -26,7 +26,7 @@ pub(crate) struct Context {
     pub(crate) quiet: bool,
     /// How tables are read.
     pub(crate) tables: Arc<TableOptions>,
-    /// The whole command line, as clap has it.
+    /// All commands and options, without the layout of their help.
     pub(crate) program: Command,
     words: Vec<OsString>,
     spinner: Spinner,

@@ -72,9 +72,9 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let program = tables::with_options(Cli::command()).mut_subcommands(with_negative_numbers);
-    let program = help::laid_out(program.color(color(&arguments)));
+    let program = program.color(color(&arguments));
     let matches = program.clone().try_get_matches_from(&arguments);
-    let matches = matches.unwrap_or_else(|error| help::exit(&error, &program, &arguments));
+    let matches = matches.unwrap_or_else(|_| help::exit(program.clone(), &arguments));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let (_, given) = matches.subcommand().unwrap_or_else(|| unreachable!("clap asks for a command"));
     let cx = Context::new(program, arguments, cli.quiet, given);

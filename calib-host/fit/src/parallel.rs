@@ -76,6 +76,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
+    use crate::cancel::{CancelToken, NoResult};
 
     #[test]
     fn results_are_in_order_on_any_number_of_threads() {
@@ -103,6 +104,13 @@ mod tests {
     fn a_panic_comes_through() {
         let result = catch_unwind(AssertUnwindSafe(|| map_range(100, |number| assert!(number != 70))));
         assert!(result.is_err());
+    }
+
+    #[test]
+    fn work_that_was_asked_to_stop_takes_no_further_number() {
+        let token = CancelToken::default();
+        let stopping = |_| token.cancel();
+        assert!(matches!(token.run(|| map_range(64, stopping)), Err(NoResult::Canceled)));
     }
 
     #[test]

@@ -44,11 +44,14 @@ pub(crate) fn laid_out(mut program: Command) -> Command {
         .after_help(format!("{}\n{}", topics::FIRST_STEPS, topics::EXIT_CODES))
 }
 
-/// Ends the program with what clap says, and an example where something is missing that the command cannot do without.
-pub(crate) fn exit(error: &clap::Error, program: &Command, arguments: &[OsString]) -> ! {
+/// Ends the program with what clap says of arguments that ask for help or are wrong, and an example where something is missing that
+/// the command cannot do without. Only here the help is laid out: it takes most of the time until a command starts.
+pub(crate) fn exit(program: Command, arguments: &[OsString]) -> ! {
+    let program = laid_out(program);
+    let error = program.clone().try_get_matches_from(arguments).expect_err("layout changes no argument");
     let names = arguments.iter().skip(1).filter_map(|name| program.find_subcommand(name));
     let command = names.map(Command::get_name).find(|name| !topics::is_one(name));
-    if let Some(command) = command.filter(|_| lacks_only_scores(error)) {
+    if let Some(command) = command.filter(|_| lacks_only_scores(&error)) {
         let example = examples::short(command).replace("Example: ", "");
         let _ = writeln!(
             Plain(io::stderr().lock()),

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::laid_out;
 use crate::context::Context;
 use crate::error::Error;
 use crate::run::Run;
@@ -23,7 +24,7 @@ pub(crate) struct Completions {
 impl Run for Completions {
     fn run(self, cx: &Context) -> Result<(), Error> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut cx.program.clone(), "calib", &mut script);
+        clap_complete::generate(self.shell, &mut laid_out(cx.program.clone()), "calib", &mut script);
         Ok(cx.stdout().write_all(&script)?)
     }
 }
@@ -39,10 +40,11 @@ pub(crate) struct Manual {
 
 impl Run for Manual {
     fn run(self, cx: &Context) -> Result<(), Error> {
+        let program = laid_out(cx.program.clone());
         let page = match self.command {
-            None => cx.program.clone(),
+            None => program,
             Some(name) => {
-                let found = cx.program.find_subcommand(&name).cloned();
+                let found = program.find_subcommand(&name).cloned();
                 found.ok_or_else(|| Error::Usage(format!("there is no command {name:?}")))?
             }
         };
