@@ -20,15 +20,15 @@ pub(crate) fn map_range<T: Send>(count: usize, map: impl Fn(usize) -> T + Sync) 
     results.into_iter().map(|of_number| result(of_number).expect("every number was mapped")).collect()
 }
 
-/// Maps items with their numbers as [`map_range`] does numbers.
+/// Maps items as [`map_range`] does numbers. Each takes two locks: they are for work that takes a microsecond at least.
 pub(crate) fn map<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
-    map: impl Fn(usize, I) -> T + Sync,
+    map: impl Fn(I) -> T + Sync,
 ) -> Vec<T> {
     let items: Vec<Mutex<Option<I>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     map_range(items.len(), |number| {
         let item = lock(&items[number]).take().expect("every item is mapped once");
-        map(number, item)
+        map(item)
     })
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn merge<T: Send>(mut sums: Vec<T>, merge: &(dyn Fn(&mut T, T) + Sync
     while sums.len() > 1 {
         let mut rest = sums.into_iter();
         let pairs = std::iter::from_fn(|| Some((rest.next()?, rest.next())));
-        sums = map(pairs, |_, (mut sum, other)| {
+        sums = map(pairs, |(mut sum, other)| {
             other.into_iter().for_each(|other| merge(&mut sum, other));
             sum
         });
@@ -85,8 +85,8 @@ mod tests {
             pool.install(|| {
                 assert_eq!(map_range(1000, |number| 2 * number), (0..2000).step_by(2).collect::<Vec<_>>());
                 let words = ["a", "b", "c"].map(str::to_owned);
-                assert_eq!(map(words, |number, word| format!("{word}{number}")), ["a0", "b1", "c2"]);
-                assert!(map(Vec::<u8>::new(), |_, byte| byte).is_empty());
+                assert_eq!(map(words, |word| word + "!"), ["a!", "b!", "c!"]);
+                assert!(map(Vec::<u8>::new(), |byte| byte).is_empty());
             });
         }
     }

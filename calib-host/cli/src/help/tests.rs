@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use super::{examples, laid_out, listing, topics};
 use crate::{Cli, tables};
@@ -25,6 +25,26 @@ fn commands() -> impl Iterator<Item = Command> {
 fn help(command: &Command) -> [String; 2] {
     let mut command = command.clone().term_width(COLUMNS);
     [command.render_help().to_string(), command.render_long_help().to_string()]
+}
+
+/// So that whatever is right without the layout is right with it, and the other way around.
+#[test]
+fn layout_changes_no_argument() {
+    let of = |program: Command| {
+        let of_command = |command: &Command| {
+            let of_arg = |arg: &Arg| {
+                let names = (arg.get_id().to_string(), arg.get_long().map(str::to_owned), arg.get_short());
+                (names, arg.is_required_set(), arg.get_num_args(), format!("{:?}", arg.get_action()))
+            };
+            let args = command.get_arguments().map(of_arg).collect::<Vec<_>>();
+            (command.get_name().to_owned(), args)
+        };
+        program.get_subcommands().map(of_command).collect::<Vec<_>>()
+    };
+    let mut plain = tables::with_options(Cli::command());
+    let laid_out = laid_out(plain.clone());
+    plain.build();
+    assert_eq!(of(plain), of(laid_out));
 }
 
 #[test]

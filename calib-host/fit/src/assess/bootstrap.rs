@@ -105,7 +105,7 @@ impl Bootstrap {
     fn draws(&self, units: &Units, statistics: &(dyn Fn(&[u32]) -> Vec<f64> + Sync)) -> Vec<Vec<f64>> {
         let n = units.count();
         let spares = Spares::new(|| (vec![0u32; n], Vec::new()));
-        parallel::map(self.generators(), |_, mut rng| {
+        parallel::map(self.generators(), |mut rng| {
             spares.with(|(counts, of_rows)| {
                 counts.fill(0);
                 (0..n).for_each(|_| counts[rng.random_range(0..n)] += 1);

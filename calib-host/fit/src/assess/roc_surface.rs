@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::assess::assessment::AssessOptions;
-use crate::assess::bootstrap::Bootstrap;
+use crate::assess::bootstrap::{Bootstrap, generators};
 use crate::assess::roc::Roc;
 use crate::assess::vectors::ProbMatrix;
 use crate::cancel;
@@ -24,6 +24,7 @@ const DRAWN: usize = CHUNKS * CHUNK;
 /// In how many tuples a row is on average, at least, where its share of them is asked for.
 const TUPLES_OF_A_ROW: usize = 16;
 
+/// So many parts threads share out.
 const CHUNKS: usize = 256;
 
 const CHUNK: usize = 1024;
@@ -164,17 +165,20 @@ fn all_tuples(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
         return None;
     }
     // How many triples there are of each number of ways.
-    let of_first = parallel::map(first, |_, &(a, times_a)| {
+    let of_part = |part: &[(&[i64], u128)]| {
         let mut by_ways = [0u128; 7];
-        for &(b, times_b) in second {
-            let mut with_c = [0u128; 7];
-            third.iter().for_each(|&(c, times)| with_c[ways_of_three([a, b, c])] += times);
-            by_ways.iter_mut().zip(with_c).for_each(|(sum, count)| *sum += times_a * times_b * count);
+        for &(a, times_a) in part {
+            cancel::check_canceled();
+            for &(b, times_b) in second {
+                let mut with_c = [0u128; 7];
+                third.iter().for_each(|&(c, times)| with_c[ways_of_three([a, b, c])] += times);
+                by_ways.iter_mut().zip(with_c).for_each(|(sum, count)| *sum += times_a * times_b * count);
+            }
         }
         by_ways
-    });
-    let by_ways: [u128; 7] =
-        std::array::from_fn(|ways| of_first.iter().map(|by_ways| by_ways[ways]).sum::<u128>());
+    };
+    let of_parts = parallel::map(first.chunks(first.len().div_ceil(CHUNKS)), of_part);
+    let by_ways: [u128; 7] = std::array::from_fn(|ways| of_parts.iter().map(|part| part[ways]).sum());
     // In sixtieths, which all numbers of ways divide.
     let right: u128 = (1..7).map(|ways| by_ways[ways] * 60 / ways as u128).sum();
     let all: u128 = by_class.iter().map(|rows| rows.len() as u128).product();
@@ -216,13 +220,7 @@ fn each_tuple(by_class: &[Vec<Vec<i64>>]) -> Option<SurfaceVolume> {
 
 /// The share of seeded random tuples.
 fn drawn_tuples(by_class: &[Vec<Vec<i64>>], seed: u64) -> SurfaceVolume {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let generators = std::iter::repeat_with(|| {
-        let own = rng.clone();
-        rng.jump();
-        own
-    });
-    let sums = parallel::map(generators.take(CHUNKS), |_, mut rng| {
+    let sums = parallel::map(generators(seed, CHUNKS), |mut rng| {
         let mut sums = [0.0; 2];
         for _ in 0..CHUNK {
             let tuple: Vec<&[i64]> =

@@ -153,7 +153,7 @@ fn cells(points: &(impl Points + ?Sized)) -> Result<Vec<Cell>, FitError> {
 fn intervals(cells: &[Cell], alpha: f64) -> Vec<Union> {
     let unions = family(cells.len());
     let level = (alpha / unions.len() as f64).min(LARGEST_LEVEL);
-    let union = |_, union: Range<usize>| {
+    let union = |union: Range<usize>| {
         let (rows, positives) =
             cells[union.clone()].iter().fold((0, 0), |sum, cell| (sum.0 + cell.rows, sum.1 + cell.positives));
         Union { cells: union, interval: exact_interval(positives, rows, level) }

@@ -76,7 +76,7 @@ impl CrossValidator<'_> {
         let named = contenders.iter().map(|(_, contender)| contender);
         let all = Prepared::new(Cow::Borrowed(self.points), named, self.options.bootstrap.seed);
         let whole: Vec<Result<Fitted, String>> =
-            parallel::map(contenders, |_, (_, contender)| self.whole(&all, contender));
+            parallel::map(contenders, |(_, contender)| self.whole(&all, contender));
         drop(all);
         let places = match &self.held_out {
             HeldOut::Test(_) => 1,
@@ -116,7 +116,7 @@ impl CrossValidator<'_> {
     ) -> Vec<Option<Result<Vec<f64>, String>>> {
         let repeats = match &self.held_out {
             HeldOut::Test(test) => {
-                return parallel::map(fitted, |_, (_, _, whole)| Some(self.losses(test, whole, 0)));
+                return parallel::map(fitted, |(_, _, whole)| Some(self.losses(test, whole, 0)));
             }
             HeldOut::Parts(repeats) => repeats,
         };
@@ -127,13 +127,13 @@ impl CrossValidator<'_> {
         let mut losses = Vec::with_capacity(places * fitted.len());
         for some in parts.chunks(at_a_time) {
             let seed = self.options.bootstrap.seed;
-            let prepared = parallel::map(some, |_, &(place, (outside, inside))| {
+            let prepared = parallel::map(some, |&(place, (outside, inside))| {
                 let named = fitted.iter().map(|method| method.1);
                 let kept = Prepared::new(Cow::Owned(self.points.part(outside)), named, seed);
                 (place as u64, kept, self.points.part(inside))
             });
             let jobs = prepared.iter().flat_map(|part| fitted.iter().map(move |method| (part, method.1)));
-            losses.extend(parallel::map(jobs, |_, ((place, kept, left_out), contender)| {
+            losses.extend(parallel::map(jobs, |((place, kept, left_out), contender)| {
                 let fitted = self.fit(kept, contender);
                 let losses = fitted.and_then(|fitted| self.losses(left_out, &fitted, *place));
                 self.counted.one_more();

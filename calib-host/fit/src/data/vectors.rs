@@ -111,7 +111,7 @@ impl Vectors {
     /// Returns the digest of the rows as they are, each with its label; rows beyond the last label do not count.
     pub fn rows_digest(&self, labels: &[i64]) -> RowsDigest {
         let parts = self.values.chunks(PART_ROWS * self.classes).zip(labels.chunks(PART_ROWS));
-        let of_part = |_, (values, labels): (&[f32], &[i64])| {
+        let of_part = |(values, labels): (&[f32], &[i64])| {
             let rows = values.chunks_exact(self.classes);
             let words = rows.map(|row| row.iter().map(|&entry| (entry + 0.0).to_bits()));
             RowsDigest::of_vectors(words.zip(labels.iter().copied()))

@@ -57,7 +57,7 @@ pub(super) fn fit(
     largest.check(data)?;
     let input = largest.input(data, true);
     let all = rows(data, input);
-    let fit_all = |_, (name, method): Candidate| Ok((name, method, fit_one(method, &all, input)?));
+    let fit_all = |(name, method): Candidate| Ok((name, method, fit_one(method, &all, input)?));
     let fitted: Vec<Result<_, _>> = parallel::map(candidates(data.classes()), fit_all);
     let failed = fitted.iter().find_map(|fit| fit.as_ref().err().cloned());
     let fitted: Vec<_> = fitted.into_iter().filter_map(Result::ok).collect();
@@ -66,8 +66,8 @@ pub(super) fn fit(
     let division = CrossValidation { folds: FOLDS.min(judged.len()), seed };
     let parts = division.parts(judged.len());
     let parts: Vec<_> = parts.map(|(kept, left_out)| (judged.part(kept), judged.part(left_out))).collect();
-    let in_folds = |_, (_, method, _): &(_, Option<VectorScalingMethod>, _)| {
-        let of_fold = |_, (kept, _): &(Rows, Rows)| fit_one(*method, kept, input).ok();
+    let in_folds = |(_, method, _): &(_, Option<VectorScalingMethod>, _)| {
+        let of_fold = |(kept, _): &(Rows, Rows)| fit_one(*method, kept, input).ok();
         parallel::map(&parts, of_fold).into_iter().collect::<Option<Vec<_>>>()
     };
     let folds: Vec<Option<Vec<VectorScalingModel>>> = parallel::map(&fitted, in_folds);
@@ -158,7 +158,7 @@ fn mean<'m>(models: impl Iterator<Item = (&'m VectorScalingModel, f64)>) -> Vect
 /// The squared distance of each row's probabilities from its label.
 fn squared_errors(model: &VectorScalingModel, rows: &Rows) -> Vec<f64> {
     let (shape, parameters, classes) = (model.shape(), model.parameters(), rows.classes());
-    let of_chunk = |_, chunk: Chunk<'_>| -> Vec<f64> {
+    let of_chunk = |chunk: Chunk<'_>| -> Vec<f64> {
         let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
         let mut errors = Vec::with_capacity(chunk.labels.len());
         for block in chunk.blocks() {

@@ -130,7 +130,7 @@ impl<'a> LogLoss<'a> {
         }
         let classes = self.rows.classes();
         // The least and the largest lead of a label over the best of the other classes.
-        let of_chunk = |_, chunk: Chunk<'_>| {
+        let of_chunk = |chunk: Chunk<'_>| {
             let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let mut ends = (f64::INFINITY, f64::NEG_INFINITY);
             for block in chunk.blocks() {
@@ -245,7 +245,7 @@ impl LogLoss<'_> {
         let of_entry = |(at, &entry): (usize, &f64)| if at < weights { factor * entry } else { entry };
         let direction: Vec<T> =
             direction.iter().enumerate().map(|entry| T::nearest(of_entry(entry))).collect();
-        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &[f32])| {
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
             let len = chunk.block_len();
             let (mut features, mut change) = (Vec::with_capacity(len), vec![T::zero(); len]);
             let (mut of_block, mut product) = (vec![T::zero(); direction.len()], vec![0.0; direction.len()]);
@@ -284,7 +284,7 @@ impl Convex for LogLoss<'_> {
     fn move_to(&mut self, at: &[f64], gradient: &mut [f64]) -> f64 {
         let (shape, rows, classes) = (self.shape, self.rows, self.rows.classes());
         let n = rows.len() as f64;
-        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &mut [f32])| {
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &mut [f32])| {
             let len = chunk.block_len();
             let (mut features, mut scaled) = (Vec::with_capacity(len), vec![0.0; len]);
             let (mut loss, mut gradient) = (0.0, vec![0.0; at.len()]);
@@ -348,7 +348,7 @@ impl Convex for LogLoss<'_> {
     /// masks a class moves far, and moves no prediction.
     fn reach(&self, step: &[f64]) -> f64 {
         let classes = self.rows.classes();
-        let of_chunk = |_, (chunk, probs): (Chunk<'_>, &[f32])| {
+        let of_chunk = |(chunk, probs): (Chunk<'_>, &[f32])| {
             let (mut features, mut change) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let span = |(change, probs): (&[f64], &[f32])| {
                 let possible = change.iter().zip(probs).filter(|&(_, &prob)| prob > 0.0);

@@ -44,7 +44,7 @@ impl Preconditioner {
     pub(crate) fn entries(shape: Shape, rows: &Rows, probs: &[f32], penalties: &[f64]) -> Self {
         let (n, classes) = (rows.len() as f64, rows.classes());
         let pieces = rows.chunks().zip(probs.chunks(rows.piece_rows() * classes));
-        let of_pieces = parallel::map(pieces, |_, (chunk, probs)| {
+        let of_pieces = parallel::map(pieces, |(chunk, probs)| {
             let (mut features, mut entries) = (Vec::new(), vec![0.0; penalties.len()]);
             for (block, probs) in chunk.blocks().zip(probs.chunks(chunk.block_len())) {
                 block.write_features(&mut features);
@@ -91,7 +91,7 @@ impl Preconditioner {
         let place = |class: usize, entry: usize| {
             if entry < classes { class * classes + entry } else { classes * classes + class }
         };
-        let of_part = |_, some: &[usize]| {
+        let of_part = |some: &[usize]| {
             let mut sum = vec![0.0; parameters * parameters];
             let mut own = vec![0.0; classes * len * len];
             let mut products = Vec::new();
@@ -147,7 +147,7 @@ impl Preconditioner {
         let classes = rows.classes();
         let (weights, intercepts) = penalties.split_at(classes * classes);
         let by_class = Curved::by_class(rows, probs);
-        let factored = parallel::map(by_class, |class, curved| {
+        let factored = parallel::map(by_class.iter().enumerate(), |(class, curved)| {
             let own = weights[class * classes..][..classes].iter().copied().chain([intercepts[class]]);
             let mut block = curved.moments(rows, probs, class) + moments * (curved.rest / rows.len() as f64);
             let ridge = f64::MIN_POSITIVE.sqrt();
@@ -203,7 +203,7 @@ struct Curved {
 impl Curved {
     fn by_class(rows: &Rows, probs: &[f32]) -> Vec<Self> {
         let (classes, piece_rows) = (rows.classes(), rows.piece_rows());
-        let of_chunk = |chunk, probs: &[f32]| {
+        let of_chunk = |(chunk, probs): (usize, &[f32])| {
             let mut by_class = vec![Self::default(); classes];
             for (row, probs) in (chunk * piece_rows..).zip(probs.chunks_exact(classes)) {
                 for (curved, &prob) in by_class.iter_mut().zip(probs) {
@@ -218,7 +218,7 @@ impl Curved {
             by_class
         };
         let mut all = vec![Self::default(); classes];
-        for by_class in parallel::map(probs.chunks(piece_rows * classes), of_chunk) {
+        for by_class in parallel::map(probs.chunks(piece_rows * classes).enumerate(), of_chunk) {
             for (all, curved) in all.iter_mut().zip(by_class) {
                 all.rows.extend(curved.rows);
                 all.rest += curved.rest;

@@ -79,7 +79,7 @@ impl Rows {
     /// The largest distance of a feature from 0.
     pub(crate) fn largest(&self) -> f64 {
         let of_chunk =
-            |_, chunk: Chunk<'_>| chunk.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
+            |chunk: Chunk<'_>| chunk.features.iter().fold(0.0f32, |max, feature| max.max(feature.abs()));
         let largest = parallel::map(self.chunks(), of_chunk).into_iter().fold(0.0, f32::max);
         f64::from(largest) * self.factor.abs()
     }
@@ -100,7 +100,7 @@ impl Rows {
 
     /// Adds what `add` adds to `len` sums for each piece.
     pub(crate) fn sums(&self, len: usize, add: impl Fn(Chunk<'_>, &mut [f64]) + Sync) -> Vec<f64> {
-        let of_chunk = |_, chunk| {
+        let of_chunk = |chunk| {
             let mut sums = vec![0.0; len];
             add(chunk, &mut sums);
             sums

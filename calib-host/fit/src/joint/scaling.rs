@@ -239,7 +239,7 @@ impl VectorScalingModel {
     /// The log-loss of rows, summed.
     pub(crate) fn log_loss(&self, rows: &Rows) -> f64 {
         let (shape, parameters) = (self.shape(), self.parameters());
-        let of_chunk = |_, chunk: Chunk<'_>| -> f64 {
+        let of_chunk = |chunk: Chunk<'_>| -> f64 {
             let (mut features, mut scaled) = (Vec::new(), vec![0.0; chunk.block_len()]);
             let loss = |(row, &label): (&mut [f64], &u16)| {
                 softmax(row);

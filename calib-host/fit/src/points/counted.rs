@@ -133,7 +133,7 @@ impl<P: Passes> Counted<P> {
         let gathered = self.gather(&runs)?;
         // The runs hold a copy of the points, and sorting takes room.
         drop(self);
-        let sorted = |_, (mut gathered, run): (Gathered, &Run)| {
+        let sorted = |(mut gathered, run): (Gathered, &Run)| {
             gathered.sort();
             gathered.into_points(run)
         };
@@ -165,10 +165,13 @@ fn map_gathered<T: Send>(
     map: &(dyn Fn(usize, &mut Groups<'_>) -> T + Sync),
     results: &mut Vec<T>,
 ) {
-    results.extend(parallel::map(gathered.into_iter().zip(runs), |index, (mut gathered, run)| {
-        gathered.sort();
-        map(first + index, &mut gathered.groups(run))
-    }));
+    results.extend(parallel::map(
+        gathered.into_iter().zip(runs).enumerate(),
+        |(index, (mut gathered, run))| {
+            gathered.sort();
+            map(first + index, &mut gathered.groups(run))
+        },
+    ));
 }
 
 impl Run {
@@ -360,7 +363,7 @@ impl<P: Passes> Points for Counted<P> {
     fn walk(&self, visit: &mut dyn FnMut(Group) -> Result<(), FitError>) -> Result<(), FitError> {
         for batch in batches(&self.runs(), P::BUDGET_LEN_BYTES.min(WALK_LEN_BYTES)) {
             let mut gathered = self.gather(batch)?;
-            parallel::map(&mut gathered, |_, gathered| gathered.sort());
+            parallel::map(&mut gathered, |gathered| gathered.sort());
             for (gathered, run) in gathered.iter().zip(batch) {
                 cancel::check_canceled();
                 gathered.groups(run).try_for_each(&mut *visit)?;

@@ -122,7 +122,7 @@ fn fold_packed<L: Sync, T: Send>(
 ) -> T {
     let part_len = part_len(scores.len());
     let parts = scores.chunks(part_len).zip(labels.chunks(part_len));
-    let sum_part = |_, (scores, labels): (&[f32], &[L])| {
+    let sum_part = |(scores, labels): (&[f32], &[L])| {
         let mut sum = new();
         let mut packed = [0; 1 << 12];
         for (scores, labels) in scores.chunks(packed.len()).zip(labels.chunks(packed.len())) {
@@ -170,7 +170,7 @@ impl Passes for [Packed] {
         add: &(dyn Fn(&mut T, &[Packed]) + Sync),
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
-        let sum_part = |_, part: &[Packed]| {
+        let sum_part = |part: &[Packed]| {
             let mut sum = new();
             for points in part.chunks(cancel::ROWS) {
                 cancel::check_canceled();

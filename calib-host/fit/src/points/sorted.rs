@@ -35,7 +35,7 @@ impl Sorted {
     /// Sorts points in memory that are counted.
     pub(crate) fn of(points: Counted<impl Passes>) -> Self {
         let runs = points.into_sorted_runs().expect(IN_MEMORY);
-        let below_blocks: Vec<Vec<u64>> = parallel::map(&runs, |_, run| below_blocks(run));
+        let below_blocks: Vec<Vec<u64>> = parallel::map(&runs, |run| below_blocks(run));
         let mut below = Vec::with_capacity(runs.len() + 1);
         let mut sum = (0, 0);
         below.push(sum);
@@ -63,7 +63,7 @@ impl Sorted {
 
     /// Maps the points of each run, in order.
     pub(crate) fn map_points<T: Send>(&self, map: impl Fn(&[Packed]) -> T + Sync) -> Vec<T> {
-        parallel::map(&self.runs, |_, run| map(run))
+        parallel::map(&self.runs, |run| map(run))
     }
 
     /// The number of points.
@@ -113,7 +113,7 @@ impl Passes for Sorted {
         add: &(dyn Fn(&mut T, &[Packed]) + Sync),
         merge: &(dyn Fn(&mut T, T) + Sync),
     ) -> Result<T, FitError> {
-        let part = |_, runs: &[Vec<Packed>]| {
+        let part = |runs: &[Vec<Packed>]| {
             let mut sum = new();
             for run in runs {
                 cancel::check_canceled();
@@ -170,7 +170,7 @@ impl Points for Sorted {
         &self,
         map: impl Fn(usize, &mut Groups<'_>) -> T + Sync,
     ) -> Result<Vec<T>, FitError> {
-        Ok(parallel::map(&self.runs, |number, run| map(number, &mut groups(run))))
+        Ok(parallel::map(self.runs.iter().enumerate(), |(number, run)| map(number, &mut groups(run))))
     }
 
     fn map_runs_in_order<T: Send>(
@@ -179,7 +179,7 @@ impl Points for Sorted {
         mut take: impl FnMut(T) -> Result<(), FitError>,
     ) -> Result<(), FitError> {
         for runs in self.runs.chunks(rayon::current_num_threads()) {
-            let results = parallel::map(runs, |_, run| map(&mut groups(run)));
+            let results = parallel::map(runs, |run| map(&mut groups(run)));
             results.into_iter().try_for_each(&mut take)?;
         }
         Ok(())

@@ -63,7 +63,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
     let terms = Terms::of(problems, options, stated);
     let shared = shared(problems, &methods)?;
     let together = together(problems, &methods, options)?;
-    let fit_table = |table, method: &Option<BinaryMethod>| {
+    let fit_table = |(table, method): (usize, &Option<BinaryMethod>)| {
         if let Some(model) = together.as_ref().filter(|_| method.is_none() && problems.table_len(table) > 0) {
             return Ok(Ok(FittedTable::bare(model.clone(), problems.table_len(table) as u64)));
         }
@@ -77,7 +77,7 @@ pub fn fit_reduction(problems: &Problems, options: &ReductionOptions, alpha: f64
             FittedTable::new(model, n, &facts, papers_epsilon, (all_bins, stated))
         }))
     };
-    let fitted: Vec<Result<_, FitError>> = parallel::map(&methods, fit_table);
+    let fitted: Vec<Result<_, FitError>> = parallel::map(methods.iter().enumerate(), fit_table);
     let (mut tables, mut unfitted) = (Vec::with_capacity(methods.len()), Vec::new());
     for (table, fitted) in fitted.into_iter().enumerate() {
         match fitted? {
@@ -153,14 +153,17 @@ impl Terms {
 /// What the blends of several tables share: of predicted classes and of groups, whose scores mean alike.
 fn shared(problems: &Problems, methods: &[Option<BinaryMethod>]) -> Result<Vec<Shared>, FitError> {
     let are_alike = matches!(problems.reduction(), Reduction::TopLabel | Reduction::Binary);
-    let folds = |table, method: &Option<BinaryMethod>| match method {
+    let folds = |(table, method): (usize, &Option<BinaryMethod>)| match method {
         Some(BinaryMethod::Blend(blend)) if are_alike => Some(match problems.table(table).counted() {
             Some(points) => blend.folds(&points),
             None => blend.folds(&problems.table(table).groups()[..]),
         }),
         _ => None,
     };
-    let tables = parallel::map(methods, folds).into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
+    let tables = parallel::map(methods.iter().enumerate(), folds)
+        .into_iter()
+        .flatten()
+        .collect::<Result<Vec<_>, _>>()?;
     if tables.len() < 2 { Ok(Vec::new()) } else { Blend::shared(&tables, problems.scores()) }
 }
 

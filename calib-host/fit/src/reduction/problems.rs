@@ -177,7 +177,7 @@ impl Problems {
         let tables = tables.ok_or(DataError::Reduction { reduction, classes })?;
         let is_of_all = matches!(reduction, Reduction::ClassWise | Reduction::Normalized);
         let k = reduction.top_k().unwrap_or(1);
-        let divide_part = |part, (rows, labels): (&[&'r [T]], &[u16])| {
+        let divide_part = |(part, (rows, labels)): (usize, (&[&'r [T]], &[u16]))| {
             let mut divided = vec![Table::new(); tables];
             let (mut scores, mut ranked) = (Vec::with_capacity(classes), Vec::with_capacity(k));
             let mut exps = Vec::new();
@@ -201,7 +201,7 @@ impl Problems {
         let rows: Vec<&[T]> = rows.collect();
         let parts = rows.chunks(PART_ROWS).zip(labels.chunks(PART_ROWS));
         let mut divided = vec![Table::new(); tables];
-        for part in parallel::map(parts, divide_part) {
+        for part in parallel::map(parts.enumerate(), divide_part) {
             divided.iter_mut().zip(part).for_each(|(table, part)| table.append(part));
         }
         Ok(Self { reduction, classes, n, scores: ScoreKind::Probability, tables: divided, names: Vec::new() })
@@ -323,7 +323,7 @@ impl Problems {
     #[must_use]
     pub fn rounded(mut self) -> Self {
         let rounded = rounded_of(self.scores);
-        self.tables = parallel::map(&self.tables, |_, table| table.map(rounded));
+        self.tables = parallel::map(&self.tables, |table| table.map(rounded));
         self
     }
 
@@ -375,7 +375,7 @@ impl Problems {
 
     /// Looks at where the scores of each problem lie, and how often they repeat; `None` for a problem without points.
     pub fn score_summaries(&self) -> Vec<Option<ScoreSummary>> {
-        parallel::map(&self.tables, |_, table| table.score_summary())
+        parallel::map(&self.tables, |table| table.score_summary())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::binomial::{TAIL_ERROR, tail};
 use super::interval::Interval;
 
-/// The most steps of the secant method. It takes about six where it converges.
+/// The most steps of the secant method. Where it converges it takes up to eight.
 const SECANTS: usize = 12;
 /// The secant method takes its last step from where the logarithm is this near to 0. Nearer, rounding would bend a secant.
 const NEAR: f64 = 1e-9;
@@ -34,15 +34,14 @@ pub fn clopper_pearson(positives: u64, n: u64, alpha: f64) -> Interval {
     let limit = alpha / 2.0 * (1.0 - TAIL_ERROR);
     let above = |p: f64| tail(positives, negatives, p, 1.0 - p);
     let below = |p: f64| tail(negatives, positives, 1.0 - p, p);
-    // The normal distribution's tail beyond z is below exp(-z^2 / 2).
-    let scores = [2.0, 1.6].map(|factor| score_interval(positives, negatives, -factor * limit.ln()));
+    let [lo_starts, hi_starts] = starts(positives, negatives, limit);
     let lo = match positives {
         0 => 0.0,
-        _ => last(root(|p| above(p) / limit, scores.map(|score| score.0)), |p| above(p) <= limit),
+        _ => last(root(|p| above(p) / limit, lo_starts), |p| above(p) <= limit),
     };
     let hi = match negatives {
         0 => 1.0,
-        _ => last(root(|p| below(p) / limit, scores.map(|score| score.1)), |p| below(p) > limit).next_up(),
+        _ => last(root(|p| below(p) / limit, hi_starts), |p| below(p) > limit).next_up(),
     };
     Interval { lo, hi }
 }
@@ -71,6 +70,12 @@ pub fn effective_clopper_pearson(positives: u64, n: u64, effective: u64, alpha: 
         lo: clopper_pearson(below as u64, effective, alpha).lo,
         hi: clopper_pearson(above as u64, effective, alpha).hi,
     }
+}
+
+/// Where the search for each end starts, from the outside: the tail of a normal distribution beyond z is below `exp(-z^2 / 2)`.
+fn starts(positives: u64, negatives: u64, limit: f64) -> [[f64; 2]; 2] {
+    let scores = [2.0, 1.6].map(|factor| score_interval(positives, negatives, -factor * limit.ln()));
+    [scores.map(|score| score.0), scores.map(|score| score.1)]
 }
 
 /// The score interval of a binomial proportion (Wilson 1927), from the square of the normal quantile.
@@ -250,27 +255,28 @@ mod tests {
         }
     }
 
-    /// The end that is searched from the start of the secants, how far from it they arrive in units of the last place, and in how many
-    /// tails.
+    /// From two starts, in up to eight steps, to where few floats are left to search.
     #[test]
-    fn secants_lead_to_the_end() {
+    fn secants_lead_to_the_ends() {
         for (positives, n) in [(1, 2), (3, 300), (1, 1 << 40), (300_000, 1_000_000), (1 << 31, 1 << 33)] {
             for alpha in [0.9, 0.1, 1e-3, 1e-12] {
                 let (negatives, limit) = (n - positives, alpha / 2.0 * (1.0 - TAIL_ERROR));
                 let tails = Cell::new(0);
-                let above = |p: f64| {
+                let counted = |tail: f64| {
                     tails.set(tails.get() + 1);
-                    tail(positives, negatives, p, 1.0 - p) / limit
+                    tail / limit
                 };
-                let starts =
-                    [2.0, 1.6].map(|factor| score_interval(positives, negatives, -factor * limit.ln()).0);
-                let found = root(above, starts);
-                let end = clopper_pearson(positives, n, alpha).lo;
-                assert!(
-                    (found / end - 1.0).abs() < 1e-13 && tails.get() <= 10,
-                    "{positives} of {n} at {alpha}: {found} {end} {}",
-                    tails.get()
-                );
+                let above = |p: f64| counted(tail(positives, negatives, p, 1.0 - p));
+                let below = |p: f64| counted(tail(negatives, positives, 1.0 - p, p));
+                let [lo_starts, hi_starts] = starts(positives, negatives, limit);
+                let Interval { lo, hi } = clopper_pearson(positives, n, alpha);
+                for (found, end) in [(root(above, lo_starts), lo), (root(below, hi_starts), hi)] {
+                    assert!(
+                        (found / end - 1.0).abs() < 1e-13,
+                        "{positives} of {n} at {alpha}: {found} {end}"
+                    );
+                }
+                assert!(tails.get() <= 2 * (2 + 8), "{positives} of {n} at {alpha}: {}", tails.get());
             }
         }
     }

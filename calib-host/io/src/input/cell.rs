@@ -200,7 +200,7 @@ pub(super) fn word(text: &str) -> Option<([&'static str; 2], i64)> {
 
 /// The number that a text is, with spaces around it or without.
 pub(super) fn parsed(text: &str) -> Option<f64> {
-    // Whether what this one does not read is a number, the standard library says.
+    // The standard library decides about what fast-float refuses.
     fast_float2::parse(text).or_else(|_| text.trim().parse()).ok()
 }
 

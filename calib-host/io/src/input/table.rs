@@ -617,11 +617,7 @@ impl Table {
     /// Appends a cell to a column; nothing happens if it is not read.
     pub(super) fn push(&mut self, column: usize, cell: TableCell<&str>) {
         if self.is_wanted(column) {
-            let cell = cell.map_text(|text| {
-                let start = self.text.len();
-                self.text.push_str(text);
-                Span { start, end: self.text.len() }
-            });
+            let cell = cell.map_text(|text| kept(&mut self.text, text));
             self.columns[column].content.cells().push(cell);
         }
     }
@@ -630,11 +626,7 @@ impl Table {
     pub(super) fn push_texts<'t>(&mut self, column: usize, texts: impl Iterator<Item = &'t str>) {
         if self.is_wanted(column) {
             let cells = self.columns[column].content.cells();
-            cells.extend(texts.map(|text| {
-                let start = self.text.len();
-                self.text.push_str(text);
-                TableCell::Raw(Span { start, end: self.text.len() })
-            }));
+            cells.extend(texts.map(|text| TableCell::Raw(kept(&mut self.text, text))));
         }
     }
 
@@ -666,6 +658,13 @@ impl Table {
     pub(super) fn is_wanted(&self, column: usize) -> bool {
         self.columns[column].content.len().is_some()
     }
+}
+
+/// Appends a text to those of a table.
+fn kept(all: &mut String, text: &str) -> Span {
+    let start = all.len();
+    all.push_str(text);
+    Span { start, end: all.len() }
 }
 
 /// What only record batches need.

@@ -34,7 +34,7 @@ pub(super) fn consistency_band(distinct: &Distinct<'_>, resampling: &Bootstrap) 
     let groups = distinct.pooled(DRAWN);
     let wanted = groups.len().min(PLACES);
     let places: Vec<usize> = (0..wanted).map(|i| i * (groups.len() - 1) / (wanted - 1).max(1)).collect();
-    let draw = |_, mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
+    let draw = |mut rng: Xoshiro256PlusPlus| -> Vec<f64> {
         let drawn: Vec<Group> = groups
             .iter()
             .map(|group| Group { positives: positives(group.n, group.score, &mut rng), ..*group })

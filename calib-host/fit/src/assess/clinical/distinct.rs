@@ -131,7 +131,7 @@ impl<'p> Distinct<'p> {
     /// The groups that these ascending numbers belong to, where each group has so many numbers, and so many are below a part.
     fn at(&self, wanted: &[u64], below: fn(&Below) -> u64, of_group: fn(&Group) -> u64) -> Vec<Group> {
         let part = |number: &u64| self.below.partition_point(|part| below(part) <= *number) - 1;
-        let of_part = |_, wanted: &[u64]| {
+        let of_part = |wanted: &[u64]| {
             let place = part(&wanted[0]);
             let (mut passed, mut found) = (below(&self.below[place]), Vec::with_capacity(wanted.len()));
             self.part(place, |groups| {
@@ -188,7 +188,7 @@ impl<'p> Distinct<'p> {
     ) {
         let numbers: Vec<usize> = (0..self.parts()).collect();
         for some in numbers.chunks(PARTS_A_CORE * rayon::current_num_threads()) {
-            let mapped = parallel::map(some, |_, &number| self.part(number, &map));
+            let mapped = parallel::map(some, |&number| self.part(number, &map));
             mapped.into_iter().for_each(&mut take);
         }
     }

@@ -117,7 +117,7 @@ fn estimate_of<const W: usize>(
     let rows = rows(quadrature, predictors);
     let at = |coefficients: &[f64; W]| {
         let sum =
-            |_, rows: &[Row<W>]| rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row));
+            |rows: &[Row<W>]| rows.iter().fold(Likelihood::ZERO, |sum, row| sum.with(coefficients, row));
         Likelihood::sum(parallel::map(rows.chunks(CHUNK), sum))
     };
     let found = Logistic { at: &at, sizes: sizes(&rows) }.answer(question);

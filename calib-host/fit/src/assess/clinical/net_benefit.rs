@@ -125,7 +125,7 @@ pub(super) fn net_benefit_intervals(
         return bootstrap.intervals(&units, resampled, |_| true);
     }
     let n = predictions.len() as u64;
-    let draw = |_, mut rng: Xoshiro256PlusPlus| benefits(&redrawn(cells, n, &mut rng));
+    let draw = |mut rng: Xoshiro256PlusPlus| benefits(&redrawn(cells, n, &mut rng));
     let draws: Vec<Vec<f64>> = parallel::map(bootstrap.generators(), draw);
     let at = |i: usize| bootstrap.percentiles(draws.iter().map(|draw| draw[i]).collect());
     (0..thresholds.len()).map(at).collect()

@@ -118,7 +118,7 @@ pub fn test_equal_calibration(
     // About equal numbers of rows in every stretch, and a generator for each.
     let stretch_of = |run: &Range<usize>| run.start * STRETCHES / rows.len();
     let stretches: Vec<&[Range<usize>]> = runs.chunk_by(|a, b| stretch_of(a) == stretch_of(b)).collect();
-    let of_stretch = |_, (stretch, mut rng): (&&[Range<usize>], Xoshiro256PlusPlus)| {
+    let of_stretch = |(stretch, mut rng): (&&[Range<usize>], Xoshiro256PlusPlus)| {
         let mut counts = Counts::new(deals, count);
         for run in *stretch {
             cancel::check_canceled();

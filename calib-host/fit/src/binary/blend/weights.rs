@@ -167,7 +167,7 @@ pub(super) fn weigh(
             fitted.push((name, shape, function));
         }
     }
-    let probs = parallel::map(&fitted, |_, (_, shape, _)| held_out_probs(*shape, &folds, kind));
+    let probs = parallel::map(&fitted, |(_, shape, _)| held_out_probs(*shape, &folds, kind));
     let mut probs = probs.into_iter().collect::<Result<Vec<Option<Vec<f64>>>, FitError>>()?;
     let mut priors: Vec<f64> = fitted.iter().map(|(_, shape, _)| shape.prior()).collect();
     if folds.len() == FOLDS {
