@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use calib_tests::classifier::Case;
-use calib_tests::{Board, cargo_home, flashed_bytes, remapped_paths};
+use calib_tests::{Board, build_firmware_for, cargo_home, flashed_bytes, remapped_paths};
 use sha2::{Digest, Sha256};
 use xtask::{built, cargo, copy, output, root, run};
 
@@ -20,8 +20,9 @@ const LEFT_OUT: [&str; 3] = ["target", "corpus", "artifacts"];
 /// The boards of a sample.
 const SAMPLE: [Board; 1] = [Board::Mps2An386];
 
-/// A folder to build in, and an environment.
-struct BuildFolder {
+/// The sources of a build, a folder for what is made of them, and an environment.
+struct Place {
+    sources: PathBuf,
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
 }
@@ -35,14 +36,11 @@ pub(crate) fn reproducible(sample: bool) -> Result<()> {
     let classifier = root().join("target/classifier.json");
     fs::create_dir_all(root().join("target"))?;
     Case::breast_cancer()?.model.save(&classifier)?;
-    let places = [BuildFolder::usual()?, BuildFolder::other()?];
-    for place in &places {
-        place.fill()?;
-        fs::copy(&classifier, place.folder.join("classifier.json"))?;
-    }
+    let places = [Place::here()?, Place::elsewhere()?];
     for &board in boards {
-        let [one, two] = both(&places, |place| place.firmware(board))?;
-        same(&format!("firmware of {}", board.name()), &one, &two)?;
+        // The image that the tests run, which is there after them.
+        let here = flashed_bytes(&build_firmware_for(board, &classifier)?)?;
+        same(&format!("firmware of {}", board.name()), &here, &places[1].firmware(board, &classifier)?)?;
     }
     let program = if sample { Some(built("calib")?) } else { None };
     let programs = both(&places, |place| program.clone().map_or_else(|| place.calib(), Ok))?;
@@ -56,7 +54,7 @@ pub(crate) fn reproducible(sample: bool) -> Result<()> {
     Ok(())
 }
 
-fn both<T>(places: &[BuildFolder; 2], mut work: impl FnMut(&BuildFolder) -> Result<T>) -> Result<[T; 2]> {
+fn both<T>(places: &[Place; 2], mut work: impl FnMut(&Place) -> Result<T>) -> Result<[T; 2]> {
     Ok([work(&places[0])?, work(&places[1])?])
 }
 
@@ -72,15 +70,18 @@ fn same(what: &str, one: &[u8], two: &[u8]) -> Result<()> {
     Ok(())
 }
 
-impl BuildFolder {
-    /// Where and as whom this runs.
-    fn usual() -> Result<Self> {
-        Ok(Self { folder: made(&root().join("target/reproducible/one"))?, variables: Vec::new() })
+impl Place {
+    /// The sources as they are here, and the environment of whoever runs this.
+    fn here() -> Result<Self> {
+        let folder = made(&root().join("target/reproducible/one"))?;
+        Ok(Self { sources: root(), folder, variables: Vec::new() })
     }
 
-    /// In a folder of another name and depth, as somebody else, on the other side of the earth, with cargo's files elsewhere.
-    fn other() -> Result<Self> {
+    /// A copy of the sources in a folder of another name and depth, as somebody else, on the other side of the earth, with
+    /// cargo's files elsewhere.
+    fn elsewhere() -> Result<Self> {
         let folder = made(&root().join("target/reproducible/a longer name/deeper/two"))?;
+        fill(&folder)?;
         let home = folder.join("home");
         let own = home.join("cargo files");
         fs::create_dir_all(own.join("registry"))?;
@@ -105,41 +106,29 @@ impl BuildFolder {
         if let Some(rustup) = output("rustup", &["show", "home"]) {
             variables.push(("RUSTUP_HOME", rustup.trim().into()));
         }
-        Ok(Self { folder, variables })
-    }
-
-    /// Copies what is built, in place of what was built the last time.
-    fn fill(&self) -> Result<()> {
-        for part in SOURCES {
-            clear(&self.folder.join(part))?;
-            copy(&root().join(part), &self.folder.join(part), &LEFT_OUT)?;
-        }
-        for file in FILES {
-            fs::copy(root().join(file), self.folder.join(file))?;
-        }
-        Ok(())
+        Ok(Self { sources: folder.clone(), folder, variables })
     }
 
     fn cargo(&self, folder: &str) -> Command {
-        let mut command = cargo(&self.folder.join(folder));
+        let mut command = cargo(&self.sources.join(folder));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         command
     }
 
-    /// What a board's flash holds.
-    fn firmware(&self, board: Board) -> Result<Vec<u8>> {
+    /// What a board's flash holds, built in a copy of the sources.
+    fn firmware(&self, board: Board, classifier: &Path) -> Result<Vec<u8>> {
         let own = self.variables.iter().find(|(name, _)| *name == "CARGO_HOME");
         let cargo_home = own.map_or_else(cargo_home, |(_, home)| Ok(home.into()))?;
         run(self
             .cargo("firmware")
             .args(["build", "--quiet", "--release", "--locked", "--package", "boards"])
             .args(["--features", board.name(), "--target", board.target()])
-            .env("CALIB_CLASSIFIER", self.folder.join("classifier.json"))
-            .env("RUSTC_WRAPPER", self.folder.join("firmware/rustc-anywhere.sh"))
+            .env("CALIB_CLASSIFIER", classifier)
+            .env("RUSTC_WRAPPER", self.sources.join("firmware/rustc-anywhere.sh"))
             .arg("--config")
-            .arg(remapped_paths(&self.folder, &cargo_home)))?;
-        flashed_bytes(&self.folder.join("firmware/target").join(board.target()).join("release/boards"))
+            .arg(remapped_paths(&self.sources, &cargo_home)))?;
+        flashed_bytes(&self.sources.join("firmware/target").join(board.target()).join("release/boards"))
     }
 
     /// Builds `calib`, without what reads large formats and drives probes: what is left fits and reports.
@@ -154,8 +143,10 @@ impl BuildFolder {
             "--features",
             "cli",
         ];
-        run(self.cargo("").args(build).args(["--features", "cli"]))?;
-        Ok(self.folder.join("target/debug/calib"))
+        // Not where this very program and the tests' `calib` are.
+        let target = self.folder.join("target");
+        run(self.cargo("").args(build).arg("--target-dir").arg(&target))?;
+        Ok(target.join("debug/calib"))
     }
 
     /// Fits a calibrator to the same data as everywhere, and reports on it.
@@ -180,6 +171,18 @@ impl BuildFolder {
         )?;
         calib("report cal.bin --calibration cal.csv --test cal.csv --same-rows -o report.html")
     }
+}
+
+/// Copies what is built into a folder, in place of what was copied the last time.
+fn fill(folder: &Path) -> Result<()> {
+    for part in SOURCES {
+        clear(&folder.join(part))?;
+        copy(&root().join(part), &folder.join(part), &LEFT_OUT)?;
+    }
+    for file in FILES {
+        fs::copy(root().join(file), folder.join(file))?;
+    }
+    Ok(())
 }
 
 /// Removes the sources in a folder, if it is there; what was built from them stays.
