@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use anyhow::Result;
 use xtask::{Board, beside, built, cargo, root, run};
@@ -13,9 +13,6 @@ use crate::setup::{ARM_LIBC, CMAKE, CPP, Needs, OPENSSL, QEMU_ARM, QEMU_RISCV, R
 use crate::steps::Steps;
 use crate::{fuzz, notices, web, wheel};
 
-/// The targets that calib-core is built for with every set of its features.
-const CORE_TARGETS: [&str; 3] =
-    ["thumbv6m-none-eabi", "thumbv7em-none-eabihf", "riscv32imac-unknown-none-elf"];
 /// Combinations of calib-core's features.
 const CORE_FEATURES: [&str; 5] = ["", "defmt", "micromath", "defmt,micromath", "ed25519"];
 /// Sets of calib-host's features besides all of them.
@@ -106,13 +103,19 @@ fn part(name: &str) -> Result<Command> {
 }
 
 fn set_up(setup: Setup) -> Result<()> {
-    wheel::set_up(setup)?;
     let narrow: &[&str] = if runs_narrow() { &[NARROW] } else { &[] };
-    setup.provide(&Needs {
-        targets: &[&targets()[..], narrow, &[web::TARGET]].concat(),
+    let targets = [&targets()[..], narrow, &[web::TARGET]].concat();
+    let needs = Needs {
+        targets: &targets,
         components: true,
         programs: &[&OPENSSL, &CPP, &ARM_LIBC, &CMAKE, &RISCV_GCC, &QEMU_ARM, &QEMU_RISCV],
         cargo: &["cargo-deny", "mdbook", "cbindgen"],
+    };
+    // Making environments of Python keeps one processor busy, if any.
+    thread::scope(|scope| {
+        let python = scope.spawn(|| wheel::set_up(setup));
+        setup.provide(&needs)?;
+        python.join().expect("setting up does not panic")
     })
 }
 
@@ -143,14 +146,15 @@ fn host(steps: &mut Steps, setup: Setup) -> Result<()> {
 fn devices(steps: &mut Steps) -> Result<()> {
     let root = root();
     steps.step("calib-core for devices, with every set of features", || {
-        for target in CORE_TARGETS {
-            for features in CORE_FEATURES {
-                run(cargo(&root)
-                    .args(["check", "--quiet", "--locked", "--package", "calib-core", "--release"])
-                    .args(["--target", target, "--features", features]))?;
-            }
-        }
-        Ok(())
+        // No line depends on a target and on a feature: the first target sees the sets, each of the others all features.
+        let check = |target: &str, features: &[&str]| {
+            run(cargo(&root)
+                .args(["check", "--quiet", "--locked", "--package", "calib-core", "--target", target])
+                .args(features))
+        };
+        let [first, others @ ..] = &targets()[..] else { unreachable!("there are boards") };
+        CORE_FEATURES.iter().try_for_each(|features| check(first, &["--features", features]))?;
+        others.iter().try_for_each(|target| check(target, &["--all-features"]))
     })?;
     let mut measure = None;
     steps.step("the measuring program", || {
@@ -217,7 +221,7 @@ fn clippy(root: &Path) -> Result<()> {
         deny(
             cargo(firmware)
                 .envs(variables.iter().cloned())
-                .args(["clippy", "--quiet", "--locked", "--package", "boards", "--release"])
+                .args(["clippy", "--quiet", "--locked", "--package", "boards"])
                 .args(["--features", features, "--target", target]),
         )
     };
